@@ -24,7 +24,7 @@ from rejoinder.channels.base import Limits
 from rejoinder.config.schema import Settings
 from rejoinder.events import Turn
 from rejoinder.programs.interpreter import tune_to_serve
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.secret import Secret
 from rejoinder.testing.fake_channel import FakeChannel, FakeMessenger
 
@@ -93,14 +93,14 @@ async def _longest_stop(agent: Agent, channel: FakeMessenger) -> float:
     settings = with_channel(Settings(), channel.name, agent.name, ("ann",))
     settings = replace(settings, channels={channel.name: settings.channels[channel.name]})
     gateway = Gateway(settings, agents={agent.name: agent}, channels=[channel], store=MEMORY)
-    async with Runs() as runs, gateway:
+    async with Tasks() as tasks, gateway:
         tune_to_serve()  # as `rejoinder run` does
-        runs.start("gateway", gateway.serve())
+        tasks.start("gateway", gateway.serve())
         await channel.says("hello")
-        ticking = runs.start("tick", tick())
-        await gateway.runs.idle(besides=gateway.listening.tasks)
+        ticking = tasks.start("tick", tick())
+        await gateway.tasks.idle(besides=gateway.listening.tasks)
         over.set()
-        await runs.wait(ticking)
+        await tasks.wait(ticking)
         await channel.close()
     said = "".join(shown.text for shown in channel.messages.values())
     assert "cut here" in said, said[-300:]

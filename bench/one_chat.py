@@ -32,7 +32,7 @@ class Course:
     def __init__(self, platform: FakePlatform, gateway: Gateway) -> None:
         self._platform = platform
         self._gateway = gateway
-        self._tasks = gateway.runs._tasks
+        self._tasks = gateway.tasks._tasks
         self._standing: set[asyncio.Task[None]] = set()
         self._number = 0
 

@@ -12,7 +12,7 @@ from rejoinder.listener import ConnectionLimits
 from rejoinder.room_log import ChannelStorage
 from rejoinder.runtime.engine import utc_now
 from rejoinder.runtime.place.room_log import ChannelLog
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.store.sqlite import MEMORY, open_store
 from rejoinder.web.login import Login
@@ -42,7 +42,7 @@ async def main() -> None:
 
     log = ChannelLog("web", nothing, store, utc_now)  # type: ignore[arg-type]
     await channel.use_store(ChannelStorage(log, StoredBlobs(store, utc_now, lambda: "")))
-    async with Runs() as runs:
+    async with Tasks() as tasks:
         services = PageServices(
             channel=channel,
             agents=("one", "two"),
@@ -57,12 +57,12 @@ async def main() -> None:
             change_job=nothing,
             not_in_effect=lambda: "",
             approve=nothing,  # type: ignore[arg-type]
-            start=runs.start,
+            start=tasks.start,
             programs=NoPrograms(),  # type: ignore[arg-type]
             sees_subagent=nothing,  # type: ignore[arg-type]
         )
         pages, listening = Pages(services, Login(None), limits=EVERYBODY), bind("127.0.0.1", 0)
-        runs.start("pages", pages.serve(listening))
+        tasks.start("pages", pages.serve(listening))
         await pages.up.wait()
         print(address(listening), flush=True)
         await asyncio.to_thread(sys.stdin.readline)  # everybody is there

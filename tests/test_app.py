@@ -102,7 +102,7 @@ async def test_it_keeps_all_in_the_store_of_its_settings(tmp_path):
             Gateway(settings, agents={"a": agent}, channels=[channel], **more) as gateway,
         ):
             await gateway.dispatch(HELLO)
-            await gateway.runs.idle()
+            await gateway.tasks.idle()
         return len(agent.turns)
 
     assert [await asked(), await asked(), await asked(store=MEMORY)] == [1, 0, 1]
@@ -121,5 +121,5 @@ async def test_it_serves_what_is_configured():
             assert set(gateway.channels) == {"mine"}
             chat = Chat(platform.id_of("ann"))
             await gateway.dispatch(Inbound("mine", "e1", "1", chat, Sender(platform.id_of("ann")), "stay silent"))
-            await gateway.runs.idle()
+            await gateway.tasks.idle()
         assert set(Gateway(Settings(), agents={}, channels=()).channels) == set()

@@ -225,7 +225,7 @@ def test_a_large_room_names_its_files(room):
 
 
 def test_tasks_are_made_in_one_place():
-    """Own every task: in the product, `create_task` appears in runtime/runs.py only."""
+    """Own every task: in the product, `create_task` appears in runtime/tasks.py only."""
     makers = {
         name
         for name in files(".")
@@ -234,7 +234,7 @@ def test_tasks_are_made_in_one_place():
         if isinstance(node, ast.Attribute | ast.Name)
         and (node.attr if isinstance(node, ast.Attribute) else node.id) in ("create_task", "ensure_future")
     }
-    assert makers == {"runtime/runs.py"}
+    assert makers == {"runtime/tasks.py"}
 
 
 DECLARES = {"channels": "CHANNEL", "agents": "AGENT", "store": "STORE"}

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, ToolSource
 from rejoinder.channels import base as channel_base
-from rejoinder.channels.base import AcceptsAnywhere, CanClose, Channel, UsesStore
+from rejoinder.channels.base import CanClose, Channel, ListensEverywhere, UsesStore
 from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.live import AppliedSettings, apply_changes
@@ -40,7 +40,6 @@ from rejoinder.runtime.place.restarting import Restart, RestartCheck, Restarting
 from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.restart_turns import ask_all
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.services import ProcessMemory, Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
@@ -48,10 +47,11 @@ from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.sharing import ProcessRole, Sharing
 from rejoinder.runtime.slot_pool import SlotPool
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import Health, KeepHookEvents, Lease, NamedLease, SharedStore, Store
+from rejoinder.store.base import Health, Lease, NamedLease, PutHookEvents, SharedStore, Store
 from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.wiring.agent_pool import AgentPool
 from rejoinder.wiring.opening import open_channels
@@ -77,7 +77,7 @@ class Gateway:
     """One configuration at work. Once entered, `dispatch` takes messages; once left, nothing of it runs on.
 
     Agents, channels and store are those of the configuration unless others are given; `serving` serves the page.
-    `reviving` is given by a caller that starts the gateway again when it ends for a restart.
+    `restart_check` is given by a caller that starts the gateway again when it ends for a restart.
     """
 
     store: SharedStore
@@ -91,7 +91,7 @@ class Gateway:
         store: str | SharedStore | None = None,
         watcher: Watcher | None = None,
         clock: Callable[[], datetime] = utc_now,
-        reviving: RestartCheck | None = None,
+        restart_check: RestartCheck | None = None,
     ) -> None:
         self._pool = AgentPool(settings, agents)
         self.agents: Mapping[str, Agent] = self._pool.agents
@@ -103,8 +103,8 @@ class Gateway:
                 f"nothing is configured for the channel {name!r}; add [channels.{name}], "
                 "or make the settings with rejoinder.app.with_channel"
             )
-        self.runs = Runs()
-        self.hooks = Hooks(_told_over_http(settings), self._keep_hook_events)
+        self.tasks = Tasks()
+        self.hooks = Hooks(_told_over_http(settings), self._put_hook_events)
         for module in plugins.others("hook"):
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
@@ -119,12 +119,12 @@ class Gateway:
         self._opens = settings.gateway.store if store is None else store
         self._watcher = watcher or Watcher()
         self._clock = clock
-        self._reviving = reviving
+        self._restart_check = restart_check
         self.restart: Restart | None = None
         """What an owner has asked for, if that ends it."""
         self._ending = False
         self._stack = AsyncExitStack()
-        self._upkeep = Runs()  # separate: waiting until `runs` is idle must not wait for it
+        self._upkeep = Tasks()  # separate: waiting until `runs` is idle must not wait for it
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls an async function with each happening of this name: `message_received`, `message_decided`,
@@ -141,7 +141,7 @@ class Gateway:
         self.tools.serve_from(source)
         self._pool.offer_tools(source)
 
-    async def _keep_hook_events(self, events: KeepHookEvents) -> None:
+    async def _put_hook_events(self, events: PutHookEvents) -> None:
         await WriteBatch(events).insist(self.store)
 
     @property
@@ -188,38 +188,38 @@ class Gateway:
         `role`: what this process does, beside others on the same store (SC-24)."""
         if self.sharing.is_shared:
             await self.sharing.join(role, self.listeners, self._configured.session, self._upkeep, GRACE)
-            if self._reviving is not None:
-                self.sharing.restart_in_turn(self._reviving, self._begin_restart, self._upkeep)
+            if self._restart_check is not None:
+                self.sharing.restart_in_turn(self._restart_check, self._begin_restart, self._upkeep)
         for engine in self.engines:
             await engine.recover()
         if not self._ending:
             self._start_clock()
             self.listening.start(self._listen, is_worker=role == "worker")
         await self.listening.until_ended()
-        await self.runs.idle()
+        await self.tasks.idle()
         self.listening.raise_failure()
 
     async def _listen(self, name: str, channel: Channel) -> None:
         def listen(lease: NamedLease | None) -> Coroutine[Any, Any, None]:
             account = account_of(channel)
-            return channel.listen(ChannelInlet(channel.name, account, self.intake, self.store, self.runs, lease))
+            return channel.listen(ChannelInlet(channel.name, account, self.intake, self.store, self.tasks, lease))
 
-        if isinstance(channel, AcceptsAnywhere) and channel.accepts_anywhere:
+        if isinstance(channel, ListensEverywhere) and channel.listens_everywhere:
             return await listen(None)
-        await self.sharing.duties.do(name, listen, self.runs)
+        await self.sharing.duties.do(name, listen, self.tasks)
 
     def _begin_restart(self, restart: Restart) -> None:
         self.restart = restart
         log.info("An owner has asked for a restart")
-        self.runs.start("drain", self.drain())
+        self.tasks.start("drain", self.drain())
 
     async def drain(self, grace: float = GRACE) -> None:
         """Ends cleanly: takes no further message, gives runs `grace` seconds to end, gives back the rest."""
         self._ending = True
         for engine in self.engines:
-            engine.take_no_more()
+            engine.stop_accepting()
         for task in (*self.listening.tasks, *self._upkeep.named("clock"), *self._upkeep.named("own")):
-            await self.runs.cancel(task)
+            await self.tasks.cancel(task)
         try:
             async with asyncio.timeout(grace + PUTTING_AWAY):
                 await self.engines.drain(grace)
@@ -233,7 +233,7 @@ class Gateway:
         self._stack.push_async_callback(self.store.close)
         is_shared = self.store.lease_seconds is not None
         ask = partial(ask_all, self.store) if is_shared else None
-        restarting = Restarting(self._reviving, self._begin_restart, self._clock(), ask)
+        restarting = Restarting(self._restart_check, self._begin_restart, self._clock(), ask)
         by_database = DatabaseClock(self._clock)
         if is_shared:
             self._clock = by_database
@@ -241,9 +241,9 @@ class Gateway:
         accounts = AccountPaces()
         make = partial(self._make_engine, restarting, accounts, SlotPool(), ProcessMemory())
         moved = accounts.share if is_shared else _ignore
-        self.engines = Engines(self.store, process_name(), make, self.runs, moved=moved)
+        self.engines = Engines(self.store, process_name(), make, self.tasks, moved=moved)
         self.intake = InboxIntake(self.engines, self.store, self._settings, self._clock, self.hooks)
-        self.listening = Listening(self.listeners, self.runs, self.engines.refusal)
+        self.listening = Listening(self.listeners, self.tasks, self.engines.refusal)
         self._stack.push_async_callback(self.engines.leave)
         self.sharing = Sharing(self.store, self.engines, by_database, accounts)
         if not self.sharing.is_shared:
@@ -255,7 +255,7 @@ class Gateway:
             if isinstance(channel, CanClose):
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
-        await self._stack.enter_async_context(self.runs)
+        await self._stack.enter_async_context(self.tasks)
         for channel in self.listeners.values():
             if isinstance(channel, UsesStore):
                 log_of = ChannelLog(channel.name, self.intake.record, self.store, self._clock)
@@ -275,14 +275,14 @@ class Gateway:
         memory: ProcessMemory,
         store: Store,
         held_lease: HeldLease[Lease],
-        runs: Runs,
+        tasks: Tasks,
     ) -> Engine:
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
         services = Services(
             self.agents,
             places,
             store,
-            runs,
+            tasks,
             self._settings,
             self._clock,
             self.hooks,
@@ -339,9 +339,9 @@ class Gateway:
         if self.tools.source is not None:
             self.offer_tools(self.tools.source)
         self._configured = taken.settings
-        self.hooks.over_http.become(_told_over_http(taken.settings))
-        self._settings.become(ready)
-        self._jobs.become(jobs)
+        self.hooks.over_http.replace(_told_over_http(taken.settings))
+        self._settings.replace(ready)
+        self._jobs.replace(jobs)
         if self.scheduler is None and not self._ending and all(engine.is_recovered for engine in self.engines):
             self._start_clock()
         for agent in replaced:
@@ -350,7 +350,7 @@ class Gateway:
 
     def note_not_in_effect(self, sentence: str) -> None:
         """Notes which part of the configuration is not in effect, and why; `/status` tells owners."""
-        self._settings.become(replace(self._settings.now, not_in_effect=sentence))
+        self._settings.replace(replace(self._settings.now, not_in_effect=sentence))
 
     @property
     def configured(self) -> schema.Settings:

@@ -245,7 +245,7 @@ async def test_a_process_that_rests_is_started_again_and_its_session_goes_on(tmp
         assert not agent.is_alive
         await everything(agent, a_turn("remember"))
         assert agent.is_alive
-        await agent.rest()
+        await agent.suspend()
         assert not agent.is_alive
         events = await everything(agent, a_turn("history"))
         assert json.loads(text_of(events)) == ["remember", "history"]
@@ -253,7 +253,7 @@ async def test_a_process_that_rests_is_started_again_and_its_session_goes_on(tmp
 
 async def test_of_many_sessions_the_latest_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """DU-5: what was forgotten goes on under its name; a session at work is kept, and can be cancelled."""
-    monkeypatch.setattr("rejoinder.agents.acp.sessions.REMEMBERED", 2)
+    monkeypatch.setattr("rejoinder.agents.acp.sessions.MOST_REMEMBERED_SESSIONS", 2)
     state = tmp_path / "state.json"
     state.write_text("{}")
     async with fake("--state", str(state)) as agent, begun(agent, a_turn("slow", "at-work")) as run:
@@ -539,10 +539,10 @@ async def test_an_option_that_goes_with_the_model():
         assert json.loads(text_of(await everything(agent, turn)))["effort"] == "high"
         for _ in range(2):
             assert (await everything(agent, replace(turn, model="large")))[-1] == Done("end")
-            assert await agent.levels() == ()
+            assert await agent.list_think_levels() == ()
         events = await everything(agent, replace(turn, think=None))
         assert json.loads(text_of(events)) == {"model": "small", "effort": "low"}
-        assert await agent.levels() == LEVELS
+        assert await agent.list_think_levels() == LEVELS
 
 
 async def test_a_refused_option_fails_no_turn():
@@ -563,27 +563,27 @@ async def test_where_it_runs_is_set_by_its_own_option():
 async def test_it_tells_its_models_and_levels():
     """TU-35, IN-59: before the first turn, too; the session it was asked in serves that turn."""
     async with fake() as agent:
-        assert await agent.offered() == ("small", "large")
-        assert await agent.levels() == LEVELS
+        assert await agent.list_models() == ("small", "large")
+        assert await agent.list_think_levels() == LEVELS
         assert (await everything(agent))[0] == SessionOpened("fake-1")
         assert (await everything(agent, a_turn("x", "another")))[0] == SessionOpened("fake-2")
     async with fake("--no-effort") as agent:
-        assert await agent.levels() == ()
+        assert await agent.list_think_levels() == ()
 
 
 async def test_an_agent_that_cannot_start_tells_no_models():
     """IN-52: whoever asks for models gets an answer, not a failure."""
     async with fake("--sign-in") as agent:
-        assert await agent.offered() == ()
-        assert await agent.levels() is None
+        assert await agent.list_models() == ()
+        assert await agent.list_think_levels() is None
 
 
 async def test_the_commands_it_announces():
     """IN-60: a name of the agent's own is no mistyped command of ours."""
     async with fake("--announce", "review,Init") as agent:
-        assert agent.announced() == frozenset()
+        assert agent.announced_commands() == frozenset()
         await everything(agent)
-        assert agent.announced() == {"review", "init"}
+        assert agent.announced_commands() == {"review", "init"}
 
 
 async def asked(agent: AcpAgent, answer: str | None) -> tuple[Question, list[AgentEvent]]:
@@ -611,7 +611,7 @@ async def test_permission_is_asked_in_the_chat(answer: str | None, outcome: dict
     """TU-33, TU-34: a permission request becomes a question; only a clear yes is one."""
     async with fake() as agent:
         question, events = await asked(agent, answer)
-        assert [option.called for option in question.offered] == ["Allow", "Always", "Reject"]
+        assert [option.shown_label for option in question.offered] == ["Allow", "Always", "Reject"]
         assert [option.grants for option in question.offered] == ["once", "always", "no"]  # the agent has always first
         assert "rm -rf /" in question.text
         assert json.loads(text_of(events)) == outcome

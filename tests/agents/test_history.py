@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.agents.base import REMEMBERED, Exchange
+from rejoinder.agents.base import MOST_REMEMBERED_SESSIONS, Exchange
 from rejoinder.agents.history import Histories, tokens_of
 from rejoinder.events import PromptImage, PromptText
 
@@ -67,7 +67,7 @@ def test_forgetting():
 
 def test_sessions_that_slept_longest_go_first():
     histories = Histories(1000)
-    for number in range(REMEMBERED + 1):
+    for number in range(MOST_REMEMBERED_SESSIONS + 1):
         histories.remember(str(number), asked("x"), "y")
         histories.remember("awake", asked(str(number)), "y")
     assert histories.before("0", asked("x")) == ()

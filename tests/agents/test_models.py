@@ -292,11 +292,11 @@ async def test_a_profile_has_its_own_key_endpoint_and_options(kind: str, server:
 
 async def test_the_models_an_endpoint_lists(agent: Any, server: ModelServer):
     """IN-52: an endpoint tells its models; one that is down tells none, and nobody waits for it again at once."""
-    assert await agent.offered() == ("echo",)
+    assert await agent.list_models() == ("echo",)
     await server.__aexit__(None, None, None)
-    assert await agent.offered() == ("echo",), "what was read is good for a while"
+    assert await agent.list_models() == ("echo",), "what was read is good for a while"
     agent._listed_until = 0.0
-    assert await agent.offered() == ()
+    assert await agent.list_models() == ()
 
 
 async def test_a_list_of_models_nested_beyond_measure():
@@ -309,7 +309,7 @@ async def test_a_list_of_models_nested_beyond_measure():
     app.router.add_get("/v1/models", models)
     async with TestServer(app) as there:
         agent = openai.open_agent("mine", openai.Settings(model="m", base_url=str(there.make_url("/v1"))))
-        assert await agent.offered() == ()
+        assert await agent.list_models() == ()
         assert "serves m" in await agent.check()
         await agent.close()
 

@@ -99,7 +99,13 @@ def test_a_channel_that_is_here_does_what_it_declares(name: str, channel: type) 
 @pytest.mark.parametrize(("name", "channel"), HERE)
 def test_the_delivery_class_is_what_the_channel_can_prove(name: str, channel: type) -> None:
     """DU-3: who declares a key or a look back has it; who has neither is blind."""
-    proven = "native key" if hasattr(channel, "keeps_keys") else "read back" if hasattr(channel, "find") else "blind"
+    proven = (
+        "native key"
+        if hasattr(channel, "deduplicates_by_key")
+        else "read back"
+        if hasattr(channel, "find")
+        else "blind"
+    )
     assert channel_kind(name).delivery == proven
 
 

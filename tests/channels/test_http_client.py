@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import aiohttp
@@ -30,15 +30,21 @@ async def calls(root: str, seconds: float) -> AsyncGenerator[Any]:
 
 @asynccontextmanager
 async def served(answer: bytes) -> AsyncGenerator[str]:
+    handlers: list[asyncio.Task[None] | None] = []
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(answer)
-        await reader.read()
+        handlers.append(asyncio.current_task())
+        with suppress(asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(answer)
+            await reader.read()
         writer.close()
+        await writer.wait_closed()
 
     listener = await asyncio.start_server(serve, "127.0.0.1", 0)
     yield f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
     listener.close()
+    await asyncio.gather(*filter(None, handlers))
 
 
 async def test_while_the_address_is_looked_for_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,19 +17,19 @@ from rejoinder.store.base import (
     EndRun,
     HoldPart,
     IndexedMessage,
-    KeepJob,
-    KeepPairingRequest,
     MarkSent,
     MarkUnknown,
     NoteMessages,
     PairingRequest,
     PartIntent,
-    PassTick,
     PlanParts,
+    PutJob,
+    PutPairingRequest,
     PutSession,
     RouteEvent,
     RunClaim,
     SettleEvent,
+    SkipTick,
     Store,
     StoredPart,
     Tick,
@@ -144,13 +144,11 @@ async def fill(store: Store) -> None:
     ignored = await came(store, TEAM, 702, "\x1b[2J\x1b]0;owned\x07 lunch?\u202e", "Mallory")
     await store.write(SettleEvent(ignored, "not addressed to us"))
     soon = datetime.now(UTC) + timedelta(minutes=30)
-    await store.write(KeepPairingRequest(PairingRequest("telegram", "default", "2002", "K7QX2M9A", NOW, NOW, soon)))
-    await store.write(KeepPairingRequest(PairingRequest("telegram", "default", "2003", "EXPIRED1", NOW, NOW, NOW)))
-    await store.write(
-        KeepJob("morning", "0 9 * * 1-5 Europe/Berlin", NOW), KeepJob("party", "2024-01-02 05:00 UTC", NOW)
-    )
-    await store.write(PassTick(Tick("morning", NOW, datetime(2300, 1, 2, 8, tzinfo=UTC)), "somebody talks", NOW))
-    await store.write(PassTick(Tick("party", NOW, None), "its last turn has not ended yet", NOW))
+    await store.write(PutPairingRequest(PairingRequest("telegram", "default", "2002", "K7QX2M9A", NOW, NOW, soon)))
+    await store.write(PutPairingRequest(PairingRequest("telegram", "default", "2003", "EXPIRED1", NOW, NOW, NOW)))
+    await store.write(PutJob("morning", "0 9 * * 1-5 Europe/Berlin", NOW), PutJob("party", "2024-01-02 05:00 UTC", NOW))
+    await store.write(SkipTick(Tick("morning", NOW, datetime(2300, 1, 2, 8, tzinfo=UTC)), "somebody talks", NOW))
+    await store.write(SkipTick(Tick("party", NOW, None), "its last turn has not ended yet", NOW))
 
 
 def make(path: object) -> None:

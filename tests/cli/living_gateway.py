@@ -17,7 +17,7 @@ def say(*words: object) -> None:
 
 
 async def send_all(store: SqliteStore) -> None:
-    for route in await store.to_send():
+    for route in await store.routes_to_send():
         now = datetime.now(UTC)
         while isinstance(part := await store.write(ClaimPart(route, now)), StoredPart):
             await store.write(MarkSent(part, f"sent-{part.id}", now))

@@ -14,14 +14,14 @@ from rejoinder.cli import app
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import (
     BeginTurn,
+    CreateOwnEvent,
     Destination,
     EndRun,
-    KeepJob,
-    KeptJob,
-    Originate,
-    PassTick,
+    PutJob,
     RunClaim,
+    SkipTick,
     Store,
+    StoredJob,
     Tick,
     Verb,
 )
@@ -64,27 +64,27 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 async def _make(url: str) -> None:
     store = open_store(url)
     await store.write(
-        KeepJob("morning", DAILY, THEN),
-        KeepJob("heartbeat/helper", "30m", THEN),
-        KeepJob("party", "2026-12-24 18:00 UTC", None),
-        KeepJob("former", "", None),
+        PutJob("morning", DAILY, THEN),
+        PutJob("heartbeat/helper", "30m", THEN),
+        PutJob("party", "2026-12-24 18:00 UTC", None),
+        PutJob("former", "", None),
     )
     await _fires(store, "morning", "failed")
-    await store.write(PassTick(Tick("heartbeat/helper", THEN, SOON), "these are quiet hours", THEN))
+    await store.write(SkipTick(Tick("heartbeat/helper", THEN, SOON), "these are quiet hours", THEN))
     await store.close()
 
 
 async def _fires(store: Store, job: str, outcome: Any) -> None:
     inbound = Inbound("web", f"{job}@1", "", Chat("c"), Sender(""), entry="cron")
-    event = await store.write(Originate(inbound, Destination("s"), THEN, Tick(job, THEN, SOON)))
+    event = await store.write(CreateOwnEvent(inbound, Destination("s"), THEN, Tick(job, THEN, SOON)))
     assert event is not None
     claim = await store.write(BeginTurn("s", inbound.route, (event.id,), THEN))
     assert isinstance(claim, RunClaim)
     await store.write(EndRun(claim, outcome, THEN, "timeout"))
 
 
-def kept(url: str, *verbs: Verb[Any]) -> dict[str, KeptJob]:
-    async def look() -> dict[str, KeptJob]:
+def kept(url: str, *verbs: Verb[Any]) -> dict[str, StoredJob]:
+    async def look() -> dict[str, StoredJob]:
         store = open_store(url)
         try:
             for verb in verbs:
@@ -100,7 +100,7 @@ def test_the_list(url: str) -> None:
     """TU-27: when each is due, and what became of its last tick; what is no longer configured is not in it."""
     _, beats, morning, party = told().splitlines()
     assert beats.startswith("heartbeat/helper  30m")
-    assert beats.endswith("passed 2 h ago: these are quiet hours")
+    assert beats.endswith("skipped 2 h ago: these are quiet hours")
     assert DAILY in morning
     assert "  in 3 h " in morning
     assert morning.endswith("failed 2 h ago: timeout")
@@ -136,7 +136,7 @@ def test_run_pause_and_resume(url: str) -> None:
     assert "resumes it" in told("resume", "morning")
     assert not kept(url)["morning"].paused
     assert "  once a gateway runs" in told().splitlines()[2]
-    assert "  in 3 h " in (kept(url, KeepJob("morning", DAILY, SOON)) and told()).splitlines()[2]
+    assert "  in 3 h " in (kept(url, PutJob("morning", DAILY, SOON)) and told()).splitlines()[2]
 
 
 def test_beside_a_gateway(url: str) -> None:

@@ -101,7 +101,7 @@ async def test_a_commit_without_an_answer_is_looked_up(
         lose()
         (event,) = await store.write(Accept((an_inbound(2),), NOW))
         assert [each.id for each in await store.events_of(event.inbound.message_id)] == [event.id]
-        assert sum((await store.census()).events.values()) == 2
+        assert sum((await store.count_rows()).events.values()) == 2
 
 
 @pytest.mark.parametrize("made", [True, False])
@@ -117,7 +117,7 @@ async def test_parts_of_a_lost_commit_are_planned_once(
         assert [row.key for row in rows] == ["key-2", "key-3"]
         assert [row.state for row in rows] == ["sending", "planned"]
         assert list(rows) == [await store.part(row.id) for row in rows]
-        assert (await store.census()).parts == {"sending": 1, "planned": 2}
+        assert (await store.count_rows()).parts == {"sending": 1, "planned": 2}
         await store.write(MarkSent(rows[0], "m-1", NOW))
         assert (await claimed(store)).id == rows[1].id
 

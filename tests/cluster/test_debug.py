@@ -9,9 +9,9 @@ from rejoinder.app import Gateway
 from rejoinder.config.load import load
 from rejoinder.programs import debug_settings
 from rejoinder.programs.reloading import SettingsSource, Watch
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings_agreement import DEBUG
-from rejoinder.store.base import KeepFact
+from rejoinder.runtime.tasks import Tasks
+from rejoinder.store.base import PutFact
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import FakePlatform
@@ -34,10 +34,10 @@ class Debugged:
         file.write_text(self._text)
         overlay = {}
         source = SettingsSource(Watch(str(file)), lambda: load(str(file), {}, overlay=overlay), overlay)
-        async with Runs() as runs, serving(source.read(), {"echo": ScriptedAgent(name="echo")}, self.url) as gateway:
+        async with Tasks() as tasks, serving(source.read(), {"echo": ScriptedAgent(name="echo")}, self.url) as gateway:
             debugging = debug_settings.attach(gateway, source)
             assert debugging is not None
-            runs.start("debug", debugging.follow())
+            tasks.start("debug", debugging.follow())
             yield gateway
 
     async def says(self, text: str) -> str:
@@ -85,12 +85,10 @@ async def test_what_one_cannot_take_is_told_and_the_rest_goes_on(postgres: Serve
     tells owners."""
     async with debugged(tmp_path, postgres) as here, here.gateway("one") as one:
         await until(lambda: owns(one, 4))
-        await one.store.write(KeepFact(DEBUG, "commands.bash", b"true"))
+        await one.store.write(PutFact(DEBUG, "commands.bash", b"true"))
         await until(lambda: "commands.bash can only be changed in the file" in one.not_in_effect)
         assert not one.configured.commands.bash
-        await one.store.write(KeepFact(DEBUG, "commands.bash", None), KeepFact(DEBUG, "messages.later", b"1"))
+        await one.store.write(PutFact(DEBUG, "commands.bash", None), PutFact(DEBUG, "messages.later", b"1"))
         await until(lambda: "messages.later" in one.not_in_effect)
-        await one.store.write(
-            KeepFact(DEBUG, "messages.later", None), KeepFact(DEBUG, "messages.response_prefix", b"B:")
-        )
+        await one.store.write(PutFact(DEBUG, "messages.later", None), PutFact(DEBUG, "messages.response_prefix", b"B:"))
         await until(lambda: prefix(one) == "B:")

@@ -75,7 +75,7 @@ async def test_a_standby_is_only_read_until_it_is_promoted(pair: Pair) -> None:
             await store.write(Accept((an_inbound(1),), NOW))
         assert caught.value.fault == "standby"
         assert (await store.health()).fault == "standby"
-        assert await store.undecided() == ()
+        assert await store.undecided_events() == ()
         await asyncio.to_thread(pair.fail_over)
 
         async def is_well() -> bool:

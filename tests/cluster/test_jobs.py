@@ -7,7 +7,7 @@ from datetime import timedelta
 from rejoinder.app import Gateway
 from rejoinder.config.load import read
 from rejoinder.session import session_home, shard_of
-from rejoinder.store.base import KeepJob, RequestJobRun
+from rejoinder.store.base import PutJob, RequestJobRun
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import FakePlatform
@@ -62,7 +62,7 @@ async def _come_due(gateway: Gateway) -> None:
     await until(is_ready)
     kept = {each.name: each for each in await gateway.store.jobs()}
     for name in NAMES:
-        await gateway.store.write(KeepJob(name, kept[name].schedule, gateway._clock() - timedelta(seconds=1)))
+        await gateway.store.write(PutJob(name, kept[name].schedule, gateway._clock() - timedelta(seconds=1)))
 
 
 async def _two_looks(gateway: Gateway) -> None:

@@ -10,7 +10,7 @@ import pytest
 from rejoinder.app import Gateway
 from rejoinder.config.load import read
 from rejoinder.events import Route
-from rejoinder.store.base import KeepJob, PartIntent, PlanParts
+from rejoinder.store.base import PartIntent, PlanParts, PutJob
 from rejoinder.store.sql.values import seal
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
@@ -109,7 +109,7 @@ async def test_a_job_of_others_keeps_its_time(postgres: Server) -> None:
     """SC-25: the schedule of a job that this process does not know stays as it is."""
     async with place(postgres) as here, here.gateway(ScriptedAgent(name="echo"), JOBS.format(agent="echo")) as gateway:
         due = datetime(2040, 1, 1, tzinfo=UTC)
-        await gateway.store.write(KeepJob("elsewhere", "1h", due))
+        await gateway.store.write(PutJob("elsewhere", "1h", due))
         looks: list[None] = []
         gateway.sharing.looks.append(lambda: looks.append(None))
         await until(lambda: len(looks) > 2)

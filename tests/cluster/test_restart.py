@@ -13,7 +13,7 @@ from rejoinder.errors import BadConfiguration
 from rejoinder.runtime.place.restarting import IN_TURN, Restart, RestartCheck
 from rejoinder.runtime.restart_turns import ASKED, SCOPE, TURN, RestartTurns
 from rejoinder.runtime.settings_agreement import DEBUG
-from rejoinder.store.base import KeepFact
+from rejoinder.store.base import PutFact
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import FakePlatform
@@ -51,8 +51,8 @@ async def test_the_next_one_waits_until_the_last_is_back(
         platform = await stack.enter_async_context(FakePlatform("telegram"))
         settings = read(configuration(platform, "telegram", "echo"), "rejoinder.toml", {})
 
-        async def start(name: str, reviving: RestartCheck) -> Gateway:
-            here = serving(settings, {"echo": ScriptedAgent(name="echo")}, url, reviving=reviving)
+        async def start(name: str, restart_check: RestartCheck) -> Gateway:
+            here = serving(settings, {"echo": ScriptedAgent(name="echo")}, url, restart_check=restart_check)
             gateway = await stack.enter_async_context(here)
             gateway._begin_restart = lambda restart: ended.__setitem__(name, restart)
             return gateway
@@ -63,8 +63,8 @@ async def test_the_next_one_waits_until_the_last_is_back(
         await start("bad", RestartCheck(wrong))
         await until(lambda: owns(first, 1) or owns(first, 2))
         await until(lambda: len(at_work) == 3)  # who starts after the request need not start again
-        await first.store.write(KeepFact(DEBUG, "messages.response_prefix", b"B:"))
-        await first.store.write(KeepFact(SCOPE, ASKED, msgspec.json.encode(RestartRequest(first._clock(), "earlier"))))
+        await first.store.write(PutFact(DEBUG, "messages.response_prefix", b"B:"))
+        await first.store.write(PutFact(SCOPE, ASKED, msgspec.json.encode(RestartRequest(first._clock(), "earlier"))))
         await until(lambda: ended)
         ((name, restart),) = ended.items()
         row = msgspec.json.decode((await first.store.facts(SCOPE))[TURN], type=RestartTurn)

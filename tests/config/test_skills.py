@@ -25,7 +25,7 @@ def test_every_folder_with_a_skill_file_is_a_skill(tmp_path):
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"poem": b"---\nname: x"}, r"poem/SKILL.md: its header begins with --- and does not end"),
+        ({"poem": b"---\nname: x"}, r"poem/SKILL.md: its header begins with --- but does not end"),
         ({"poem": b"\xff\xfe"}, r"poem/SKILL.md: it is not UTF-8 text"),
         ({"poem": b""}, r"poem/SKILL.md: it has no text"),
         ({"poem": b"---\ntool: time\n---\nx"}, r"poem/SKILL.md: there is no tool called 'time'"),

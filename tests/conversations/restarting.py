@@ -8,8 +8,8 @@ from pathlib import Path
 from rejoinder.agents.base import Agent
 from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import Settings
-from rejoinder.runtime.runs import Runs
-from rejoinder.store.base import Census
+from rejoinder.runtime.tasks import Tasks
+from rejoinder.store.base import RowCounts
 from rejoinder.testing import Chat, FakeChannel, FakeMessenger
 from rejoinder.testing.patience import PATIENCE
 
@@ -20,7 +20,7 @@ class Machine:
     def __init__(self, folder: Path, settings: Settings | None = None, channel: FakeMessenger | None = None) -> None:
         self.url = f"sqlite:{folder / 'rejoinder.db'}"
         self.channel = channel or FakeChannel()
-        self.chat = Chat(self.channel, Runs())
+        self.chat = Chat(self.channel, Tasks())
         self.settings = settings or Settings()
 
     @asynccontextmanager
@@ -28,7 +28,7 @@ class Machine:
         """One process. `killed`: it ends as by kill -9, with nothing said, written or given back any more."""
         settings = with_channel(self.settings, self.channel.name, agent.name, ("ann",))
         async with Gateway(settings, agents={agent.name: agent}, channels=[self.channel], store=self.url) as gateway:
-            gateway.runs.start("serve", gateway.serve())
+            gateway.tasks.start("serve", gateway.serve())
             try:
                 async with asyncio.timeout(PATIENCE):
                     await self.channel.until(lambda: self.channel.listens)
@@ -38,12 +38,12 @@ class Machine:
             finally:
                 if killed:
                     await gateway.store.close()
-                    await gateway.runs.close()
+                    await gateway.tasks.close()
 
 
-async def until(gateway: Gateway, holds: Callable[[Census], bool]) -> None:
+async def until(gateway: Gateway, holds: Callable[[RowCounts], bool]) -> None:
     """The store has come so far."""
-    while not holds(await gateway.store.census()):
+    while not holds(await gateway.store.count_rows()):
         continue
 
 

@@ -70,7 +70,7 @@ async def test_each_bot_answers_for_itself(tmp_path: Path):
             await home.hears("ann", "At home.")
             await work.says("ann", "ann", "hello")
             await work.hears("ann", "At work.")
-            await gateway.runs.idle(besides=gateway.listening.tasks)
+            await gateway.tasks.idle(besides=gateway.listening.tasks)
             assert len({turn.session for turn in agent.turns}) == 2
             cursors = [await gateway.store.cursor("telegram", "read", account) for account in ("home", "work")]
             assert None not in cursors

@@ -10,8 +10,8 @@ from rejoinder.agents.base import CanAnswer
 from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.events import Route
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.background import Background
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.testing import FakeChannel, ScriptedAgent
 from rejoinder.testing.chat import Chat
 from tests.conversations.agents import Asking, said, signs, told
@@ -31,10 +31,10 @@ async def gateway(agent):
     channel = FakeChannel()
     settings = with_channel(Settings(), channel.name, agent.name, ("ann",))
     made = Gateway(settings, agents={agent.name: agent}, channels=[channel], store=MEMORY)
-    async with made as running, Runs() as runs:
-        runs.start("serve", running.serve())
+    async with made as running, Tasks() as tasks:
+        tasks.start("serve", running.serve())
         await channel.until(lambda: channel.listens)  # who is told to end before it begins does not end
-        chat = Chat(channel, runs)
+        chat = Chat(channel, tasks)
         yield running, chat
         await chat.ends()
 

@@ -435,10 +435,10 @@ class Telling(ScriptedAgent):
     fallbacks = ()
     profiles = ("work",)
 
-    async def offered(self):
+    async def list_models(self):
         return ("gpt-x", "gpt-y", "gpt-z-2030-01-02", "llama3:8b")
 
-    def announced(self):
+    def announced_commands(self):
         return frozenset({"statu"})
 
 

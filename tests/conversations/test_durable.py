@@ -13,7 +13,7 @@ from rejoinder.channels.base import Delivered
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime import write_batch
 from rejoinder.runtime.engine import utc_now
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.store.base import PutSession
 from rejoinder.store.sqlite import SqliteStore, writer
@@ -148,7 +148,7 @@ async def test_a_store_that_breaks_while_an_agent_answers(tmp_path, monkeypatch)
             await tried.wait()
         await machine.chat.hears("Hi.")
         await settled(gateway)
-        assert (await gateway.store.census()).turns == {"closed": 1}
+        assert (await gateway.store.count_rows()).turns == {"closed": 1}
     assert len(agent.turns) == 1
 
 
@@ -163,8 +163,8 @@ async def test_who_is_told_to_end_ends_also_while_nothing_can_be_kept(tmp_path, 
     agent = ScriptedAgent([go.wait, "Hi.", *([asyncio.Event().wait] if while_it == "writes" else [])])
     settings = app.with_channel(machine.settings, machine.channel.name, agent.name, ("ann",))
     gateway = app.Gateway(settings, agents={agent.name: agent}, channels=[machine.channel], store=machine.url)
-    async with Runs() as runs, gateway:
-        runs.start("gateway", gateway.serve())
+    async with Tasks() as tasks, gateway:
+        tasks.start("gateway", gateway.serve())
         await machine.chat.says("hello")
         await machine.chat.asked(agent, 1)
         with monkeypatch.context() as broken:
@@ -175,7 +175,7 @@ async def test_who_is_told_to_end_ends_also_while_nothing_can_be_kept(tmp_path, 
                 await until(lambda: any(each._requests for each in gateway.engine.outbox._senders.values()))
             await gateway.drain(grace=0)
             async with asyncio.timeout(PATIENCE):
-                await runs.idle()
+                await tasks.idle()
     async with machine.running(ScriptedAgent("Hi once more.")):
         await machine.chat.hears("Hi once more.")
 
@@ -219,9 +219,9 @@ async def test_what_has_ended_long_ago_is_swept(tmp_path):
         await machine.chat.hears("Hi.")
         await settled(gateway)
         await Upkeep(gateway.store, utc_now).sweep()
-        assert (await gateway.store.census()).turns == {"closed": 1}
+        assert (await gateway.store.count_rows()).turns == {"closed": 1}
         await Upkeep(gateway.store, lambda: utc_now() + timedelta(days=31)).sweep()
-        assert (await gateway.store.census()).turns == {}
+        assert (await gateway.store.count_rows()).turns == {}
 
 
 async def test_a_session_changed_beside_the_gateway(tmp_path):

@@ -110,7 +110,7 @@ async def test_models_are_suggested_while_they_are_typed():
     large = tuple(f"large-{number}" for number in range(30))  # more than Discord shows, which is Discord's affair
 
     class Offering(ScriptedAgent):
-        async def offered(self):
+        async def list_models(self):
             return ("small-1", *large)
 
     async with conversation(Offering(), channel, lab()) as chat:

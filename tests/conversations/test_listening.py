@@ -51,7 +51,7 @@ async def test_what_is_too_much_is_left_out_in_silence(drop):
     async with conversation(agent, settings=listening(queue=queue)) as chat:
         for text in ("one", "two", "three"):
             await chat.channel.says(text, **LAB)
-        while (await chat.gateway.store.census()).events != {"routed": 3}:
+        while (await chat.gateway.store.count_rows()).events != {"routed": 3}:
             continue
         go.set()
         await chat.rests()
@@ -84,7 +84,7 @@ async def test_a_turn_that_ends_the_process_is_quarantined_in_silence(tmp_path, 
             if attempt == 0:
                 await machine.channel.says("poison", **LAB)
             while not agent.turns:
-                await gateway.store.census()
+                await gateway.store.count_rows()
     async with machine.running(ScriptedAgent()) as gateway:
         await until(gateway, lambda census: not census.turns.get("open"))
     assert not seen(machine.channel)

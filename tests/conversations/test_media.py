@@ -13,7 +13,7 @@ from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, Settings
 from rejoinder.events import Attachment, PromptImage, PromptText
 from rejoinder.media.settings import MediaSettings, PictureSettings
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
 from rejoinder.testing.chat import Chat
 from tests.media.documents import animation
@@ -70,9 +70,9 @@ async def described(agent, eyes):
         agent_defaults=AgentDefaults(describer=eyes.name), channels={"fake": ConfiguredChannel("fake", common, {})}
     )
     gateway = Gateway(made, agents={agent.name: agent, eyes.name: eyes}, channels=[channel], store=MEMORY)
-    async with Runs() as runs, gateway:
-        runs.start("serve", gateway.serve())
-        chat = Chat(channel, runs, gateway)
+    async with Tasks() as tasks, gateway:
+        tasks.start("serve", gateway.serve())
+        chat = Chat(channel, tasks, gateway)
         yield chat
         await chat.ends()
 

@@ -13,7 +13,6 @@ from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, MessagesSettings, QueueSection, Settings
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime.outbox.sender import ConversationSender as OneSender
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.notices import (
     AWAY,
     BY_THE_OWNER,
@@ -25,7 +24,8 @@ from rejoinder.runtime.session.notices import (
     TOO_MANY_SHORTENED,
 )
 from rejoinder.runtime.session.unconfirmed_notice import ASK_AGAIN, MAY_HAVE_BEEN_LOST
-from rejoinder.store.base import Accept, TryEvents
+from rejoinder.runtime.tasks import Tasks
+from rejoinder.store.base import Accept, CountEventAttempts
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.writer import Writer
 from rejoinder.testing import Chat as People
@@ -126,7 +126,7 @@ async def test_a_message_that_is_quarantined(tmp_path, monkeypatch, writes):
     (event,) = await store.write(Accept((message,), datetime.now(UTC)))
     for attempt in range(MOST_ALONE):
         await store.claim(0, f"process {attempt}")
-        await store.write(TryEvents((event.id,)))
+        await store.write(CountEventAttempts((event.id,)))
         await store.close()
         store = open_store(machine.url)
     await store.close()
@@ -197,7 +197,7 @@ async def test_a_message_that_gets_no_turn(tmp_path, monkeypatch, writes, drop, 
     machine = Machine(tmp_path, Settings(messages=MessagesSettings(queue=queue)))
     if not reacts:
         machine.channel = WordsOnly()
-        machine.chat = People(machine.channel, Runs())
+        machine.chat = People(machine.channel, Tasks())
     with nothing_is_sent(monkeypatch):
         first = ScriptedAgent([never])
         async with machine.running(first, killed=True) as gateway:
@@ -248,7 +248,7 @@ async def test_a_notice_of_unknown_fate_is_still_owed_after_a_restart(tmp_path):
     """DU-3: it goes with the next call that succeeds there, also of another process, once."""
     machine = Machine(tmp_path)
     machine.channel = channel = FakeMessenger()
-    machine.chat = People(channel, Runs())
+    machine.chat = People(channel, Tasks())
     async with machine.running(ScriptedAgent("Lost."), killed=True) as gateway:
         for _ in range(2):
             channel.fails(Unknown("the connection broke"))
@@ -280,7 +280,7 @@ async def test_nobody_is_told_to_use_what_they_may_not_use(tmp_path, sender, kin
     prefix = MessagesSettings(response_prefix="[{identity.name}]")
     machine = Machine(tmp_path, Settings(channels=open_to_all, messages=prefix))
     machine.channel = channel = FakeMessenger()
-    machine.chat = People(channel, Runs())
+    machine.chat = People(channel, Tasks())
     async with machine.running(ScriptedAgent("Hello.", "Lost.")):
         await machine.chat.says("hi")
         await machine.chat.hears("[scripted] Hello.")

@@ -42,7 +42,7 @@ async def test_a_turn_that_cannot_be_read_is_quarantined(tmp_path, monkeypatch, 
         assert {(await machine.chat.hears()).text for _ in range(2)} == {UNREADABLE, "Hi, Bob."}
         await machine.chat.says("and now?")
         await machine.chat.hears("Fine.")
-        assert (await gateway.store.census()).turns["quarantined"] == 1
+        assert (await gateway.store.count_rows()).turns["quarantined"] == 1
     assert "cannot be read" in caplog.text
 
 
@@ -75,7 +75,7 @@ async def test_what_waited_and_cannot_be_read_is_quarantined(tmp_path, monkeypat
             await machine.chat.asked(agent, 1)
             for text in ("first", "second", "third"):
                 await machine.chat.says(text)
-            while (await gateway.store.census()).inputs.get("waiting") != 3:
+            while (await gateway.store.count_rows()).inputs.get("waiting") != 3:
                 continue
     agent = ScriptedAgent(*["Yes."] * 3)
     async with machine.running(agent):
@@ -169,7 +169,7 @@ async def test_a_row_that_waits_and_cannot_be_read(tmp_path, table, where, way):
         while "Two." not in said:
             said.append((await machine.chat.hears()).text)
         assert [text for text in said if text != UNREADABLE] == ["Zero.", "Two."]
-        assert (await gateway.store.census()).inputs["dropped"] == 1
+        assert (await gateway.store.count_rows()).inputs["dropped"] == 1
     assert odd in bodies(machine, table)
 
 

@@ -195,7 +195,7 @@ async def test_what_was_taken_in_is_never_run_as_well_though_the_disk_is_slow(mo
     steered, over = LaneJournal.steered, asyncio.Event()
 
     async def steered_late(self, run, asked):
-        await run.gone.wait()
+        await run.ended.wait()
         await longer_than_no_time()
         await steered(self, run, asked)
 

@@ -116,7 +116,7 @@ async def test_a_conversation_from_before_a_restart_can_be_shortened(tmp_path):
 
 async def test_who_has_rested_long_is_told_again(tmp_path, monkeypatch):
     """DU-5, TU-33: an agent keeps as many conversations as it has room for; the store keeps them all."""
-    monkeypatch.setattr("rejoinder.runtime.services.REMEMBERED", 4)
+    monkeypatch.setattr("rejoinder.runtime.services.MOST_REMEMBERED_SESSIONS", 4)
     machine, agent = Machine(tmp_path), Recalling(*["Hi."] * 5)
     async with machine.running(agent):
         for sender in ("ann", "bob", "cid", "ann", "cid"):

@@ -17,7 +17,6 @@ from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.programs.signals import serve_until_told
 from rejoinder.runtime.outbox.sender import ConversationSender as OneSender
 from rejoinder.runtime.place.decider import Decider
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.background import Background
 from rejoinder.runtime.session.backlogs import Backlogs
 from rejoinder.runtime.session.journal import LaneJournal
@@ -25,8 +24,10 @@ from rejoinder.runtime.session.notices import INTERRUPTED, QUARANTINED, RUN_AGAI
 from rejoinder.runtime.session.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.session.questions import RESTARTED, WITHDRAWN
 from rejoinder.runtime.session.turn_runner import AgentTurnRunner
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import (
     Accept,
+    CountEventAttempts,
     EndRun,
     PartIntent,
     PlanParts,
@@ -34,12 +35,11 @@ from rejoinder.store.base import (
     RequestEventRerun,
     RequestTurnRerun,
     ResumeTurn,
-    TryEvents,
 )
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.operator import open_for_operator
 from rejoinder.testing import Chat as People
-from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger, ScriptedAgent
+from rejoinder.testing import FakeChannel, FakeDeduplicator, FakeMessenger, ScriptedAgent
 from rejoinder.testing.fake_channel import Shown
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.turns.suspicion import MOST_ALONE, UNTIL_STABLE, VERDICTS, RerunPolicy
@@ -94,7 +94,7 @@ async def test_a_turn_that_is_stopped_before_it_goes_on_does_not_come_back(tmp_p
     async with machine.running(agent) as gateway:
         await machine.chat.hears("To the second.")
         await settled(gateway)
-        assert (await gateway.store.census()).turns == {"closed": 2}
+        assert (await gateway.store.count_rows()).turns == {"closed": 2}
     assert len(agent.turns) == 1
 
 
@@ -109,7 +109,7 @@ async def test_the_answer_to_a_command_is_decided_with_it(tmp_path, monkeypatch)
         async with machine.running(ScriptedAgent(), killed=True) as gateway:
             await machine.chat.says("/whoami")
             await until(gateway, lambda census: census.events == {"settled": 1})
-            assert (await gateway.store.census()).parts == {"planned": 1}
+            assert (await gateway.store.count_rows()).parts == {"planned": 1}
     async with machine.running(ScriptedAgent()):
         assert "ann" in (await machine.chat.hears()).text
 
@@ -167,7 +167,7 @@ async def test_an_interrupted_turn_as_configured(tmp_path, on_crash, said):
     async with machine.running(second) as gateway:
         if said is not None:
             assert said in (await machine.chat.hears()).text
-        assert (await gateway.store.census()).turns == {"closed": 1}
+        assert (await gateway.store.count_rows()).turns == {"closed": 1}
         await machine.chat.says("again")
         await machine.chat.hears("Fine.")
     assert len(second.turns) == 1
@@ -177,7 +177,7 @@ BROKE = Failed("crashed", "It broke.", "x")
 
 
 @pytest.mark.usefixtures("stable_at_once")
-@pytest.mark.parametrize("kind", [FakeMessenger, FakeKeeper, FakeChannel], ids=["blind", "keys", "live"])
+@pytest.mark.parametrize("kind", [FakeMessenger, FakeDeduplicator, FakeChannel], ids=["blind", "keys", "live"])
 @pytest.mark.parametrize(
     ("script", "on_crash", "stands"),
     [
@@ -196,7 +196,7 @@ async def test_no_half_sentence_is_left(tmp_path, kind, script, on_crash, stands
     and no message goes on growing for ever."""
     machine = Machine(tmp_path, Settings(gateway=GatewaySettings(on_crash=on_crash)))
     machine.channel = kind()
-    machine.chat = People(machine.channel, Runs())
+    machine.chat = People(machine.channel, Tasks())
 
     def there():
         return [shown for shown in machine.channel.messages.values() if shown.author == "bot" and not shown.deleted]
@@ -290,7 +290,7 @@ async def test_an_answered_turn_is_only_delivered(tmp_path):
         await gateway.store.write(plan)
     second = ScriptedAgent("Next.")
     async with machine.running(second) as gateway:
-        census = await gateway.store.census()
+        census = await gateway.store.count_rows()
         assert census.turns == {"closed": 1}
         assert census.parts
         await machine.chat.says("more")
@@ -453,7 +453,7 @@ async def test_what_is_quarantined_is_run_again_when_somebody_wants_it(tmp_path,
             await operator.close()
             await machine.chat.hears("Not so bad.")
         await settled(gateway)
-        assert (await gateway.store.census()).turns == {"closed": 2}
+        assert (await gateway.store.count_rows()).turns == {"closed": 2}
     assert "poison" in text_of(last.turns[0])
 
 
@@ -517,7 +517,7 @@ async def test_a_stop_with_many_who_wait_begins_nothing_new(tmp_path, caplog):
         go.set()
         await machine.chat.hears("Hi.")
         await draining
-        assert (await gateway.store.census()).runs == 0
+        assert (await gateway.store.count_rows()).runs == 0
     assert len(agent.turns) == 2
     assert [record.getMessage() for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
     last = ScriptedAgent(*["Later."] * 19)
@@ -541,7 +541,7 @@ async def test_who_is_stopped_while_waiting_for_room_is_not_begun(tmp_path):
         stopping = asyncio.ensure_future(lanes.stop(lanes.at(waits.conversation.route)))
         for _ in "all", "one":  # all lanes are told, then each: it has heard of it, and its end is not written yet
             await asyncio.sleep(0)
-        assert (waits.state.is_over, waits.gone.is_set()) == (True, False)
+        assert (waits.state.is_over, waits.ended.is_set()) == (True, False)
         lanes._slots.release(at_work.session)
         await stopping
         go.set()
@@ -567,7 +567,7 @@ async def test_sigterm_ends_in_good_order(tmp_path):
         go.set()
         await serving
         await machine.chat.hears("Hi.")
-        assert (await gateway.store.census()).turns == {"closed": 1}
+        assert (await gateway.store.count_rows()).turns == {"closed": 1}
 
 
 # --- what came in -----------------------------------------------------------------------------------
@@ -596,7 +596,7 @@ async def test_a_channel_that_is_gone_keeps_nobody_from_starting(tmp_path, tries
     gone = Inbound("old", "e1", "m-1", Chat("room"), Sender("ann", "ann"), "hello")
     (event,) = await store.write(Accept((gone,), datetime.now(UTC)))
     for _ in range(tries):
-        await store.write(TryEvents((event.id,)))
+        await store.write(CountEventAttempts((event.id,)))
     await store.close()
     async with machine.running(ScriptedAgent("Hi.")) as gateway:
         await machine.chat.says("hello")
@@ -775,7 +775,7 @@ async def test_a_stop_in_good_order_is_nobodys_fault(tmp_path, monkeypatch, coun
             reached.clear()
             agent, channel = ScriptedAgent(), FakeChannel()
             async with Gateway(settings, agents={"scripted": agent}, channels=[channel], store=machine.url) as gateway:
-                gateway.runs.start("serve", gateway.serve())
+                gateway.tasks.start("serve", gateway.serve())
                 await asyncio.wait_for(reached.wait(), PATIENCE)
     async with machine.running(ScriptedAgent(*["Hi."] * count)):
         for _ in range(count):
@@ -926,7 +926,7 @@ async def test_a_turn_that_is_closed_after_a_restart_is_not_said_to_be_delivered
 
     machine = Machine(tmp_path)
     machine.channel = Slow()
-    machine.chat = People(machine.channel, Runs())
+    machine.chat = People(machine.channel, Tasks())
     async with machine.running(ScriptedAgent("Hi."), killed=True) as gateway:
         await machine.chat.says("hello")
         await sending.wait()

@@ -10,7 +10,7 @@ from rejoinder.app import Gateway
 from rejoinder.channels.base import RetryAfter
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, DirectivesSettings, Settings
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.testing import Chat, FakeChannel, FakeMessenger, FakeRoom, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
 from tests.conversations.agents import said, told
@@ -36,9 +36,9 @@ async def room(*agents, channel=None, grants=(), store="sqlite::memory:", **more
     channel = channel or FakeRoom(*(agent.name for agent in agents))
     made = settings(*agents, grants=grants, **more)
     gateway = Gateway(made, agents={agent.name: agent for agent in agents}, channels=[channel], store=store)
-    async with gateway, Runs() as runs:
-        runs.start("serve", gateway.serve())
-        chat = Chat(channel, runs, gateway)
+    async with gateway, Tasks() as tasks:
+        tasks.start("serve", gateway.serve())
+        chat = Chat(channel, tasks, gateway)
         yield chat
         await chat.ends()
 
@@ -226,15 +226,15 @@ async def test_what_is_handed_over_is_answered_behind_the_words_that_do_it(tmp_p
     made = settings(ada, bo, grants=("handoff",), streaming="off")
     first = Gateway(made, agents={ADA: ada, BO: bo}, channels=[channel], store=store)
     async with asyncio.timeout(PATIENCE), first:
-        first.runs.start("serve", first.serve())
+        first.tasks.start("serve", first.serve())
         await channel.says("check", **ROOM)
         await until(first, lambda census: census.parts == {"retry": 1, "planned": 1})
         await first.store.close()  # as by kill -9
-        await first.runs.close()
+        await first.tasks.close()
     assert not bo.turns
     second = Gateway(made, agents={ADA: ada, BO: bo}, channels=[channel], store=store)
     async with asyncio.timeout(PATIENCE), second:
-        second.runs.start("serve", second.serve())
+        second.tasks.start("serve", second.serve())
         await until(second, lambda census: census.parts == {"retry": 1, "planned": 2})
         channel.refuses = False
         await channel.until(lambda: len(_of_us(channel)) == 3)

@@ -8,7 +8,7 @@ import pytest
 from rejoinder.app import Gateway
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, Settings
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.testing import FakeChannel, ScriptedAgent
 from rejoinder.testing.chat import Chat
 from tests.conversations.agents import said
@@ -24,9 +24,9 @@ async def room(*agents, channel=None, store="sqlite::memory:", **settings):
     common = CommonChannelSettings(groups="open", **here)
     made = Settings(channels={"fake": ConfiguredChannel("fake", common, {})}, messages=queueing("collect").messages)
     gateway = Gateway(made, agents={agent.name: agent for agent in agents}, channels=[channel], store=store)
-    async with gateway, Runs() as runs:
-        runs.start("serve", gateway.serve())
-        chat = Chat(channel, runs, gateway)
+    async with gateway, Tasks() as tasks:
+        tasks.start("serve", gateway.serve())
+        chat = Chat(channel, tasks, gateway)
         yield chat
         await chat.ends()
 

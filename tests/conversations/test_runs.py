@@ -145,7 +145,7 @@ async def test_what_is_stopped_while_one_of_it_is_being_taken_in_does_not_come_b
         await chat.hears("Agent was aborted.")
         told_late.set()
         await chat.rests()
-        assert await chat.gateway.store.waiting(agent.turns[0].session) == ()
+        assert await chat.gateway.store.waiting_inputs(agent.turns[0].session) == ()
 
 
 async def test_who_is_stopped_while_waiting_for_room_does_not_begin():
@@ -447,7 +447,7 @@ async def test_a_thought_that_is_stopped_as_it_appears_is_not_left_open():
         await chat.says("hello")
         await appearing.wait()
         await chat.says("/stop")
-        while (await chat.gateway.store.census()).events != {"settled": 1, "routed": 1, "new": 1}:
+        while (await chat.gateway.store.count_rows()).events != {"settled": 1, "routed": 1, "new": 1}:
             continue
         stopped.set()
         await chat.hears("💭 Hm.")
@@ -637,7 +637,7 @@ async def test_a_session_is_continued_under_the_name_its_agent_gave_it(tmp_path)
         channel = FakeChannel()
         settings = with_channel(Settings(), channel.name, agent.name, ("ann",))
         async with Gateway(settings, agents={agent.name: agent}, channels=[channel], store=store) as gateway:
-            gateway.runs.start("serve", gateway.serve())
+            gateway.tasks.start("serve", gateway.serve())
             await channel.says("hello", event=f"to {id(agent)}")
             await channel.until(lambda channel=channel: any(m.author == "bot" for m in channel.messages.values()))
     assert agent.loaded == (agent.turns[0].session, "theirs-1")

@@ -41,7 +41,7 @@ async def test_a_channel_learns_what_was_not_stored_in_time():
     channel, free = FakeMessenger(), asyncio.Event()
     async with conversation(ScriptedAgent("Hi."), channel) as chat:
         await channel.until(lambda: channel.listens)
-        intake, store, runs = chat.gateway.intake, chat.gateway.store, chat.gateway.runs
+        intake, store, tasks = chat.gateway.intake, chat.gateway.store, chat.gateway.tasks
         accept = intake.accept
 
         class Slow:
@@ -49,7 +49,7 @@ async def test_a_channel_learns_what_was_not_stored_in_time():
                 await free.wait()
                 await accept(*messages, **how)
 
-        inlet = ChannelInlet("fake", "default", Slow(), store, runs)
+        inlet = ChannelInlet("fake", "default", Slow(), store, tasks)
         with pytest.raises(NotStored):
             await inlet(hello("e1"), within=0.01)
         free.set()
@@ -67,7 +67,7 @@ async def test_a_store_that_is_away_is_not_waited_for():
             async def accept(self, *messages, **how):
                 raise StoreUnavailable("full", "of this test")
 
-        inlet = ChannelInlet("fake", "default", Away(), chat.gateway.store, chat.gateway.runs)
+        inlet = ChannelInlet("fake", "default", Away(), chat.gateway.store, chat.gateway.tasks)
         with pytest.raises(NotStored):
             await inlet(hello("e1"), within=0.05)
         await chat.rests()

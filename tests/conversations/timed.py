@@ -13,8 +13,8 @@ from rejoinder.app import Gateway, with_channel
 from rejoinder.config.jobs import CronJob, HeartbeatSettings
 from rejoinder.config.schema import ConfiguredAgent as Configured
 from rejoinder.config.schema import Settings
-from rejoinder.runtime.runs import Runs
-from rejoinder.store.base import KeptJob
+from rejoinder.runtime.tasks import Tasks
+from rejoinder.store.base import StoredJob
 from rejoinder.testing import FakeChannel
 from rejoinder.testing.chat import Chat
 from rejoinder.testing.patience import PATIENCE
@@ -39,7 +39,7 @@ class Days:
         self.settings = settings
         self.clock = clock or Clock()
         self.channel = FakeChannel()
-        self.chat = Chat(self.channel, Runs())
+        self.chat = Chat(self.channel, Tasks())
         self._gateway: Gateway | None = None
 
     @asynccontextmanager
@@ -48,7 +48,7 @@ class Days:
         named = {agent.name: agent for agent in agents}
         opened = Gateway(settings, agents=named, channels=[self.channel], store=self.url, clock=self.clock)
         async with opened as gateway, asyncio.timeout(2 * PATIENCE):
-            gateway.runs.start("serve", gateway.serve())
+            gateway.tasks.start("serve", gateway.serve())
             self._gateway = gateway
             await self.channel.until(lambda: self.channel.listens)
             yield gateway
@@ -64,7 +64,7 @@ class Days:
         assert self._gateway.scheduler is not None
         self._gateway.scheduler.changed()
 
-    async def job(self, holds: Callable[[KeptJob], bool], name: str = "") -> KeptJob:
+    async def job(self, holds: Callable[[StoredJob], bool], name: str = "") -> StoredJob:
         """The job, once this is so."""
         assert self._gateway is not None
         async with asyncio.timeout(PATIENCE):
@@ -73,13 +73,13 @@ class Days:
                     if name in ("", job.name) and holds(job):
                         return job
 
-    async def known(self, name: str = "") -> KeptJob:
+    async def known(self, name: str = "") -> StoredJob:
         return await self.job(lambda job: bool(job.schedule), name)
 
     async def rests(self) -> None:
         """Every turn has come to its end."""
         assert self._gateway is not None
-        while (await self._gateway.store.census()).runs or self._gateway.engine.lanes.running:
+        while (await self._gateway.store.count_rows()).runs or self._gateway.engine.lanes.running:
             continue
 
     @property

@@ -19,7 +19,7 @@ from rejoinder.cli.dead import DeadPage
 from rejoinder.cli.parts import ShownPart
 from rejoinder.crashpoint import ONCE, VARIABLE
 from rejoinder.errors import StoreUnavailable
-from rejoinder.store.base import Census, StoredPart
+from rejoinder.store.base import RowCounts, StoredPart
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.wiring.stores import open_reader
 
@@ -213,14 +213,14 @@ class Machine:
 
     # --- its store, beside it -----------------------------------------------------------------------
 
-    async def census(self) -> Census | None:
+    async def census(self) -> RowCounts | None:
         """None before there is a store."""
         try:
             reader = open_reader(self.url)
         except StoreUnavailable:
             return None
         try:
-            return await reader.census()
+            return await reader.count_rows()
         except StoreUnavailable:
             return None
         finally:

@@ -144,17 +144,17 @@ async def waiting_rows(rows: int, at_most: float | None = None) -> Proof:
         settings = load(str(machine.folder / "rejoinder.toml"), {})
         gateway = Gateway(settings, agents={"answer": stuck}, channels=open_channels(settings), store=machine.url)
         async with gateway:
-            serving = gateway.runs.start("serve", gateway.serve())
+            serving = gateway.tasks.start("serve", gateway.serve())
             for number in range(rows):
                 person = people[number % len(people)]
                 await platform.says(person, person, f"q{4 * number + 3}. What is it?")
 
             async def waits() -> bool:
-                return sum((await gateway.store.census()).inputs.values()) >= rows
+                return sum((await gateway.store.count_rows()).inputs.values()) >= rows
 
             await until(waits, f"the row {rows}", PATIENCE + rows / 10)
             await gateway.store.close()  # as by kill -9: nothing is given back
-            await gateway.runs.close()
+            await gateway.tasks.close()
             await asyncio.wait([serving])
         calls = len(platform.truth.calls)
         began = time.monotonic()

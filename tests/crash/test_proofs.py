@@ -10,7 +10,7 @@ import pytest
 from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.channels.base import RetryAfter
 from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.testing import Chat, FakeMessenger, FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.truth import by_bot
@@ -83,8 +83,8 @@ def test_an_outage_of_a_hundred_seconds():
             clock=lambda: day + timedelta(seconds=loop.time() - began),
         )
         async with gateway:
-            gateway.runs.start("serve", gateway.serve())
-            chat = Chat(channel, Runs())
+            gateway.tasks.start("serve", gateway.serve())
+            chat = Chat(channel, Tasks())
             await channel.until(lambda: channel.listens)
             for number in range(8):
                 await chat.says(f"Question {number}")

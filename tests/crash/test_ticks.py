@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rejoinder.crashpoint import VARIABLE
-from rejoinder.store.base import KeptJob
+from rejoinder.store.base import StoredJob
 from rejoinder.store.sqlite import open_reader
 from rejoinder.testing.patience import until
 from rejoinder.testing.ports import free_port
@@ -71,7 +71,7 @@ def fired(folder: Path) -> list[tuple[object, ...]]:
         return []
 
 
-async def job(folder: Path) -> KeptJob:
+async def job(folder: Path) -> StoredJob:
     store = open_reader(f"sqlite:{folder / 'rejoinder.db'}")
     try:
         (kept,) = await store.jobs()

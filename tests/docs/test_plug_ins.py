@@ -47,7 +47,7 @@ async def test_they_talk_to_each_other(monkeypatch):
     settings = read(of_channel.replace("7001", str(port)) + of_agent, "rejoinder.toml", {})
     gateway = Gateway(settings, channels=open_channels(settings), store=MEMORY)
     async with asyncio.timeout(PATIENCE), gateway:
-        gateway.runs.start("serve", gateway.serve())
+        gateway.tasks.start("serve", gateway.serve())
         reader, writer = await _met(port)
         writer.write(b"hello\n")
         assert await reader.readline() == b"You said: hello\n"

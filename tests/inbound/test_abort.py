@@ -93,7 +93,7 @@ def test_who_may_not_stop() -> None:
 )
 def test_what_it_says(subagents: int, said: str) -> None:
     """IN-70: with the number of sub-agents it stopped."""
-    done = send(says("stop"), house(), runs=RunFacts(running=True, subagents=subagents))
+    done = send(says("stop"), house(), run_facts=RunFacts(running=True, subagents=subagents))
     assert done.replies == (said,)
 
 

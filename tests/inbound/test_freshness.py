@@ -102,7 +102,7 @@ def test_privilege_does_not_survive() -> None:
 def test_an_old_session_rolls_over_and_says_so(minutes: int, running: bool, expected: int) -> None:
     """IN-41: at the next message, in one line, never in the middle of a running turn."""
     old = session(touched=NOW - timedelta(minutes=minutes))
-    done = send(says("hello"), idle_house(), of=old, runs=RunFacts(running=running))
+    done = send(says("hello"), idle_house(), of=old, run_facts=RunFacts(running=running))
     assert outcome(done) == "turn"
     assert len(done.effects) == len(done.replies) == expected
 

@@ -161,7 +161,7 @@ FACTS = st.builds(
     resolves_mentions=st.booleans(),
     thread=st.builds(ThreadFacts, st.booleans(), st.booleans(), st.booleans(), st.integers(0, 20)),
     paired=st.booleans(),
-    runs=st.builds(RunFacts, st.booleans(), st.integers(0, 3)),
+    run_facts=st.builds(RunFacts, st.booleans(), st.integers(0, 3)),
     random=st.binary(max_size=20),
 )
 HOUSES = [
@@ -187,7 +187,7 @@ def test_no_message_raises(inbound: Inbound, facts: Facts, rules: Any) -> None:
     assert isinstance(walk.outcome, Continue | Answer | Drop)
     assert isinstance(walk.outcome, Continue) or walk.outcome.reason
     message, role = walk.message, walk.message.actor.role
-    if message.prompt is None and message.around is None:
+    if message.prompt is None and message.framed_text is None:
         assert is_left_of(message.agent_text, message.text)
     if isinstance(walk.outcome, Continue):
         assert role != "stranger"

@@ -11,9 +11,9 @@ from rejoinder.outbound.draft import (
     FADES,
     PLACEHOLDER,
     SOON,
+    AppendToSlot,
     Draft,
     EditSlot,
-    Feed,
     Idle,
     OpenSlot,
     Preview,
@@ -66,7 +66,7 @@ class Screen:
                     assert self.messages[slot] != source, "an equal edit"
                     self.messages[slot] = source
                     self.draft = drafts.shown(self.draft, step, self.now)
-                case Feed(text=text):
+                case AppendToSlot(text=text):
                     self.messages[-1] += text
                     self.draft = drafts.shown(self.draft, step, self.now)
                 case SendBlock(source=source):

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.programs.reloading import Reloading, SettingsSource
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.testing import FakeMessenger, ScriptedAgent
 from rejoinder.testing.chat import Chat
 
@@ -17,9 +17,9 @@ async def owned(
     """A gateway, its file, and its owner who chats with it."""
     channel, agent = FakeMessenger("telegram"), ScriptedAgent(*(f"{number}." for number in range(9)))
     gateway = Gateway(source.read(), agents={"scripted": agent}, channels=[channel], store=MEMORY)
-    async with Runs() as runs, gateway:
+    async with Tasks() as tasks, gateway:
         attach(gateway, source)
-        runs.start("gateway", gateway.serve())
-        chat = Chat(channel, runs, gateway)
+        tasks.start("gateway", gateway.serve())
+        chat = Chat(channel, tasks, gateway)
         yield chat, Reloading(gateway, source)
         await chat.ends()

@@ -26,9 +26,9 @@ from rejoinder.store.base import (
     Deployment,
     EndHookEvent,
     HookEvent,
-    KeepHookEvents,
     MoveCursor,
     ProcessState,
+    PutHookEvents,
     QuarantineEvent,
     RetryHookEvent,
     StoredCursor,
@@ -250,7 +250,7 @@ def test_what_waits_for_programs_is_told(folder):
     async def kept() -> None:
         store = open_store("sqlite:rejoinder.db")
         events = (("sad", "a"), ("sad", "b"), ("lost", "c"))
-        await store.write(KeepHookEvents(tuple(HookEvent(*each, "turn_ended", made, b"{}") for each in events)))
+        await store.write(PutHookEvents(tuple(HookEvent(*each, "turn_ended", made, b"{}") for each in events)))
         sad, lost = await store.write(ClaimHookEvent("sad", made, made), ClaimHookEvent("lost", made, made))
         await store.write(RetryHookEvent(sad, made, "it answered 500"), EndHookEvent(lost, "dead", "it answered 410"))
         await store.close()

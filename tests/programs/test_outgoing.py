@@ -22,7 +22,7 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.programs import outgoing, webhook_signatures
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.secret import Secret
-from rejoinder.store.base import FreeHookEvents, HookEvent, KeepHookEvents
+from rejoinder.store.base import FreeHookEvents, HookEvent, PutHookEvents
 from rejoinder.store.sqlite import SqliteStore, open_store
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
@@ -258,7 +258,7 @@ async def test_after_a_day_it_is_given_up(tmp_path, monkeypatch):
     url = f"sqlite:{tmp_path}/store.db"
     store = open_store(url)
     day_old = datetime.now(UTC) - timedelta(hours=25)
-    await store.write(KeepHookEvents((HookEvent("log", "evt_1", "reply_sent", day_old, b"{}"),)))
+    await store.write(PutHookEvents((HookEvent("log", "evt_1", "reply_sent", day_old, b"{}"),)))
     await store.close()
     async with receiving() as receiver:
         receiver.answers = [500]
@@ -385,7 +385,7 @@ async def test_the_end_of_a_turn_and_what_is_told_of_it_are_one_commit(said, out
     assert [event["data"]["outcome"] for event in receiver.events] == outcomes
     ends = [verbs for verbs in commits if "EndRun" in verbs]
     assert len(ends) == len(outcomes)
-    assert all("KeepHookEvents" in verbs for verbs in ends)
+    assert all("PutHookEvents" in verbs for verbs in ends)
 
 
 async def test_a_turn_that_a_restart_interrupts_is_told_of_once_when_it_is_over(tmp_path):

@@ -15,7 +15,7 @@ from rejoinder.agents.python.function import PythonAgent
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import load
 from rejoinder.programs.reloading import Reloading, SettingsSource, Watch
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.testing import FakeChannel, ModelServer
 from rejoinder.testing.chat import Chat
 from rejoinder.testing.model_server import Say
@@ -86,9 +86,9 @@ async def running(file: Path) -> AsyncGenerator[Running]:
     channel = FakeChannel("telegram")
     source = SettingsSource(Watch(str(file)), lambda: load(str(file), ENVIRONMENT))
     gateway = Gateway(source.read(), channels=[channel], store=MEMORY)
-    async with Runs() as runs, gateway:
-        runs.start("gateway", gateway.serve())
-        chat = Chat(channel, runs, gateway)
+    async with Tasks() as tasks, gateway:
+        tasks.start("gateway", gateway.serve())
+        chat = Chat(channel, tasks, gateway)
         yield Running(file, chat, gateway, Reloading(gateway, source))
         await chat.ends()
 

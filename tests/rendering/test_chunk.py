@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from rejoinder.events import LengthUnit
 from rejoinder.rendering import atoms
-from rejoinder.rendering.chunk import cut, length, split
+from rejoinder.rendering.chunk import cut, length
 from rejoinder.rendering.white_space import is_seen
+from tests.rendering.cutting import split
 
 UNITS: tuple[LengthUnit, ...] = get_args(LengthUnit)
 

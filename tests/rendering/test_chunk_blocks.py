@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.events import LengthUnit
-from rejoinder.rendering.chunk import cut, length, split
+from rejoinder.rendering.chunk import cut, length
 from rejoinder.rendering.markdown import parse
+from tests.rendering.cutting import split
 
 UNITS: tuple[LengthUnit, ...] = get_args(LengthUnit)
 

@@ -24,10 +24,10 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.outbox.owners import OwnerChats
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.unconfirmed_notice import ASK_AGAIN
 from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import Accept, BeginTurn, Destination, IndexedMessage, NoteMessages, RouteEvent
 from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.store.sqlite import open_store
@@ -42,10 +42,10 @@ async def ask_again(_turn):
 class Place:
     """Everything a sender needs, and a clock that can be moved."""
 
-    def __init__(self, channel, store, runs, delivery: DeliveryOptions):
+    def __init__(self, channel, store, tasks, delivery: DeliveryOptions):
         self.channel = channel
         self.store = store
-        self.runs = runs
+        self.tasks = tasks
         self.blobs = StoredBlobs(store, self.now, lambda: token_urlsafe(18))
         self.route = Route(channel.name, "room")
         self.ahead = timedelta()
@@ -62,7 +62,7 @@ class Place:
         )
         channels = {self.channel.name: self.channel}
         live = Live(settings)
-        self.services = services = Services({}, channels, self.store, self.runs, live, self.now, hooks, self.blobs)
+        self.services = services = Services({}, channels, self.store, self.tasks, live, self.now, hooks, self.blobs)
         self.outbox = Outbox(services, OwnerChats(services), ask_again)
         self.conversation = Conversation(self.route, services, self.outbox)
         self.sender = self.conversation.sender
@@ -80,7 +80,7 @@ class Place:
             BeginTurn("s", self.route, (event.id,), self.now()),
             noted,
         )
-        self.conversation.noted(messages)
+        self.conversation.add_to_index(messages)
         return begun
 
     def answer(self, run=None, *, earlier=(), context=None, **options) -> StreamedAnswer:
@@ -102,7 +102,7 @@ class Place:
         return task
 
     async def rests(self):
-        await self.runs.idle()
+        await self.tasks.idle()
 
     async def states(self, run) -> list[tuple[str, str]]:
         turn = await self.store.turn(run.turn)
@@ -120,7 +120,7 @@ async def place(channel, **delivery) -> AsyncGenerator[Place]:
     delivery.setdefault("options", RenderOptions(CHANNEL.renderer))
     store = open_store("sqlite::memory:")
     try:
-        async with Runs() as runs:
-            yield Place(channel, store, runs, DeliveryOptions(**delivery))
+        async with Tasks() as tasks:
+            yield Place(channel, store, tasks, DeliveryOptions(**delivery))
     finally:
         await store.close()

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from weakref import ref
 
-from rejoinder.agents.base import REMEMBERED, AgentEvent, Done, Exchange, TextDelta
+from rejoinder.agents.base import MOST_REMEMBERED_SESSIONS, AgentEvent, Done, Exchange, TextDelta
 from rejoinder.app import Gateway, with_channel
 from rejoinder.channels.base import Delivered, Limits
 from rejoinder.config.schema import Settings
@@ -56,7 +56,7 @@ class Forgetful:
     def _remember(self, session: str) -> None:
         self._known.pop(session, None)
         self._known[session] = None
-        if len(self._known) > REMEMBERED:
+        if len(self._known) > MOST_REMEMBERED_SESSIONS:
             del self._known[next(iter(self._known))]
 
 
@@ -84,7 +84,7 @@ class Town:
 
     async def rest(self) -> None:
         async with asyncio.timeout(PATIENCE):
-            await self._gateway.runs.idle(besides=self._gateway.listening.tasks)
+            await self._gateway.tasks.idle(besides=self._gateway.listening.tasks)
 
 
 @asynccontextmanager
@@ -126,7 +126,7 @@ async def test_an_agent_is_reminded_of_all_it_may_have_forgotten():
     """TU-33, DU-5: it remembers for all shards of a process together."""
     agent = Forgetful()
     async with town(agent) as people:
-        everybody = range(REMEMBERED + 100)
+        everybody = range(MOST_REMEMBERED_SESSIONS + 100)
         await people.say("Is it?", everybody)
         await people.say("And again?", range(20))
     assert agent.lost == []

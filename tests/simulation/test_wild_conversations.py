@@ -31,7 +31,7 @@ from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, MessagesSettings, QueueSection, Settings
 from rejoinder.events import PromptText
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings, GroupSettings
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import SessionSettings
 from rejoinder.testing import FakeChannel, FakeMessenger
 from rejoinder.testing.patience import PATIENCE
@@ -211,7 +211,7 @@ async def talk(channel: FakeMessenger, random: Random) -> None:
 
 async def left_over(gateway: Gateway) -> list[str]:
     """Whatever did not come to an end."""
-    census, lanes = await gateway.store.census(), gateway.engine.lanes
+    census, lanes = await gateway.store.count_rows(), gateway.engine.lanes
     found = [f"{name}: {rows}" for name, rows, ended in (
         ("events", census.events, {"settled", "routed"}),
         ("inputs", census.inputs, {"taken", "steered", "summarised", "dropped"}),
@@ -232,12 +232,12 @@ async def test_all_of_it_comes_to_an_end(seed, caplog):
     agent = random.choice((Wild, Steered))(random)
     channel = random.choice((FakeChannel, FakeMessenger))()
     said = settings(random)
-    async with Runs() as runs, Gateway(said, agents={"wild": agent}, channels=[channel], store=MEMORY) as gateway:
-        runs.start("serve", gateway.serve())
+    async with Tasks() as tasks, Gateway(said, agents={"wild": agent}, channels=[channel], store=MEMORY) as gateway:
+        tasks.start("serve", gateway.serve())
         await channel.until(lambda: channel.listens)
         await talk(channel, random)
         async with asyncio.timeout(PATIENCE):
-            await gateway.runs.idle(besides=gateway.listening.tasks)
+            await gateway.tasks.idle(besides=gateway.listening.tasks)
         assert not [left for left in await left_over(gateway) if left]
         await channel.close()
     assert not agent.wrong

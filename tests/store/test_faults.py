@@ -25,9 +25,9 @@ from rejoinder.store.base import (
     IndexedMessage,
     NoteMessages,
     PlanParts,
+    PutAgentSession,
     PutSession,
     RouteEvent,
-    SaveAgentSession,
     SettleEvent,
     StoredCursor,
 )
@@ -162,7 +162,7 @@ async def test_another_program_writes_and_does_not_end(tmp_path: Path) -> None:
 async def test_who_asks_how_a_locked_store_is_does_not_wait_for_it(tmp_path: Path, monkeypatch: Any) -> None:
     """DU-15: `/health` says so while the writer goes on waiting, however long its patience is."""
     path = tmp_path / "rejoinder.db"
-    monkeypatch.setattr(sqlite, "A_MOMENT", 0.01)
+    monkeypatch.setattr(sqlite, "HEALTH_SECONDS", 0.01)
     async with opened(path) as store:
         with holding([sys.executable, "-c", WRITES, str(path)]) as release:
             with pytest.raises(StoreUnavailable):
@@ -177,7 +177,7 @@ async def test_who_asks_how_a_locked_store_is_does_not_wait_for_it(tmp_path: Pat
 async def test_a_store_is_locked_before_the_patience_has_ended(tmp_path: Path, monkeypatch: Any) -> None:
     """DU-15: what came meanwhile is not confirmed, and `/health` does not say that everything is fine."""
     path = tmp_path / "rejoinder.db"
-    monkeypatch.setattr(sqlite, "A_MOMENT", 0.01)
+    monkeypatch.setattr(sqlite, "HEALTH_SECONDS", 0.01)
     async with opened(path) as store:
         monkeypatch.setattr(store._writer, "_patience", 600_000)
         with holding([sys.executable, "-c", WRITES, str(path)]) as release:
@@ -292,7 +292,7 @@ async def furnish(path: Path) -> tuple[object, ...]:
             told = IndexedMessage(f"{number}", "anna", NOW, text=f"text {number}")
             await store.write(NoteMessages(HERE, (told,)), PlanParts((an_intent(number),), NOW))
         await store.write(RouteEvent(1, (Destination("s", b"payload"),)), SettleEvent(2, "overheard"))
-        await store.write(PutSession(Session("s", "helper", NOW, NOW), 0), SaveAgentSession("s", AgentSession("saved")))
+        await store.write(PutSession(Session("s", "helper", NOW, NOW), 0), PutAgentSession("s", AgentSession("saved")))
         return await everything(store)
 
 

@@ -202,7 +202,7 @@ async def test_who_only_looks_does_not_migrate(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(sqlite, "migrations", lambda: later)
     reader = open_reader(f"sqlite:{path}")
     with pytest.raises(StoreUnavailable, match="Start the gateway once") as refusal:
-        await reader.census()
+        await reader.count_rows()
     assert refusal.value.fault == "older"
     await reader.close()
 

@@ -104,7 +104,7 @@ async def test_what_was_said_last_is_in_the_inbox_once(store: str) -> None:
         opened = open_store(store)
         events = (await opened.recover(NOW)).events
         assert [event.inbound.text for event in events] == ["Said before the end"]
-        assert (await opened.census()).events == {"new": 1, "routed": 5, "settled": 1}
+        assert (await opened.count_rows()).events == {"new": 1, "routed": 5, "settled": 1}
         await opened.close()
 
 

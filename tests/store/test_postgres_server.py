@@ -168,7 +168,7 @@ async def test_the_disk_of_the_server_is_full(strict: Server) -> None:
             disks.fill(disk / "rest")
             number, fault = await accept_until_refused(store)
             assert fault == "full"
-            assert sum((await store.census()).events.values()) == number - 1
+            assert sum((await store.count_rows()).events.values()) == number - 1
             (disk / "rest").unlink()
             while (await store.health()).fault is not None:  # noqa: ASYNC110 - each look tries to write
                 await asyncio.sleep(0.1)

@@ -101,7 +101,7 @@ async def test_of_shards_side_by_side_each_keeps_its_order(store: PostgresStore)
 
     await asyncio.gather(*map(decide, events))
     for chat in range(7):
-        waiting = [each.event.id for each in await store.waiting(f"session chat {chat}")]
+        waiting = [each.event.id for each in await store.waiting_inputs(f"session chat {chat}")]
         assert waiting == [event.id for event in events if event.inbound.chat.id == f"chat {chat}"]
 
 
@@ -224,7 +224,7 @@ async def test_a_connection_that_ended_unnoticed_is_made_again(
         database_of(url),
     )
     assert len(await accepted(store, an_inbound(2))) == 1
-    assert len(await store.undecided()) == 2
+    assert len(await store.undecided_events()) == 2
     assert (await store.health()).fault is None
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rejoinder.app import Gateway
 from rejoinder.config.load import read
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.sqlite import open_store, rehearsal
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.testing import FakePlatform, ScriptedAgent
@@ -53,10 +53,10 @@ async def test_the_first_message_writes_nothing_new(tmp_path, written):
         store = open_store(f"sqlite:{tmp_path / 'kept.db'}")
         agents = {"scripted": ScriptedAgent("Hello.")}
         gateway = Gateway(settings, agents=agents, channels=open_channels(settings), store=store)
-        async with Runs() as runs, gateway:
+        async with Tasks() as tasks, gateway:
             rehearsed = set(written)
             written.clear()
-            runs.start("gateway", gateway.serve())
+            tasks.start("gateway", gateway.serve())
             await platform.says("ann", "ann", "hello")
             await platform.hears("ann", "Hello.")
             before = list(written)  # how it is shut down is another matter
@@ -84,8 +84,8 @@ async def test_the_first_message_asks_nothing_new(tmp_path, monkeypatch):
         asked[fast_reader].clear()
         agents = {"scripted": ScriptedAgent("Hello.")}
         gateway = Gateway(settings, agents=agents, channels=open_channels(settings), store=store)
-        async with Runs() as runs, gateway:
-            runs.start("gateway", gateway.serve())
+        async with Tasks() as tasks, gateway:
+            tasks.start("gateway", gateway.serve())
             await platform.says("ann", "ann", "hello")
             await platform.hears("ann", "Hello.")
     assert any("FROM session" in sql for sql in asked[fast_reader])

@@ -28,12 +28,12 @@ async def test_a_backup_is_a_store(tmp_path: Path, url: str) -> None:
     store = open_store(url.format(folder=tmp_path))
     await begun(store, 1, 2)
     await store.write(PlanParts((an_intent(1),), NOW))
-    before = await store.census()
+    before = await store.count_rows()
     await store.backup(tmp_path / "copy.db")
     await accepted(store, 3)
     await store.close()
     reader = open_reader(f"sqlite:{tmp_path / 'copy.db'}")
-    assert await reader.census() == before
+    assert await reader.count_rows() == before
     await reader.check()
     await reader.close()
     restored = open_store(f"sqlite:{tmp_path / 'copy.db'}")

@@ -254,7 +254,7 @@ class StoreModel(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_lost_and_nothing_is_twice(self) -> None:
-        census = self.loop.run(self.store.census())
+        census = self.loop.run(self.store.count_rows())
         recovery = self.loop.run(self.store.recover(NOW))
         assert census.runs == len(self.active)
         assert sum(census.events.values()) == len(self.events)

@@ -23,9 +23,9 @@ from rejoinder.store.base import (
     BuryPart,
     Destination,
     HookEvent,
-    KeepFact,
-    KeepHookEvents,
     PlanParts,
+    PutFact,
+    PutHookEvents,
     RouteEvent,
     RunClaim,
     SharedStore,
@@ -54,7 +54,7 @@ async def fill(store: SharedStore) -> None:
     await store.write(Trace(events[0].id, NOW, (Step("a", "b"),)))
     (part, _) = await store.write(PlanParts((an_intent(1), an_intent(2)), NOW, run, claims=True))
     await store.write(BuryPart(part, "refused"))
-    await store.write(KeepFact("web/keys", "cookie", b"\0secret\xff"), KeepHookEvents((a_hook_event(1),)))
+    await store.write(PutFact("web/keys", "cookie", b"\0secret\xff"), PutHookEvents((a_hook_event(1),)))
 
 
 def a_hook_event(number: int) -> HookEvent:
@@ -63,11 +63,11 @@ def a_hook_event(number: int) -> HookEvent:
 
 async def told(store: SharedStore) -> tuple[object, ...]:
     return (
-        [replace(event, shard=0) for event in await store.undecided()],
+        [replace(event, shard=0) for event in await store.undecided_events()],
         [(each.session, each.payload, each.state, each.turn) for each in await store.inputs_of(1)],
         await store.parts_in("dead", "planned"),
         await store.fact("web/keys", "cookie"),
-        await store.census(),
+        await store.count_rows(),
     )
 
 
@@ -90,9 +90,9 @@ async def test_there_and_back(tmp_path: Path, postgres: Server) -> None:
     found = await told(there)
     (new,) = await there.write(Accept((an_inbound(50),), NOW + timedelta(minutes=1)))
     assert (new.id, new.shard) == (10, shard_of("telegram:default:chat-1", 64))
-    await there.write(KeepHookEvents((a_hook_event(2),)), Trace(new.id, NOW, (Step("a", "b"),)))
+    await there.write(PutHookEvents((a_hook_event(2),)), Trace(new.id, NOW, (Step("a", "b"),)))
     assert [queue.waiting for queue in await there.hook_queues()] == [2]
-    assert {event.shard for event in await there.undecided()} == {new.shard}
+    assert {event.shard for event in await there.undecided_events()} == {new.shard}
     await there.close()
     assert found[1:] == before[1:]
     texts = [event.inbound.text for event in found[0]]  # type: ignore[attr-defined]
@@ -100,7 +100,7 @@ async def test_there_and_back(tmp_path: Path, postgres: Server) -> None:
     await asyncio.to_thread(copy_store, middle, second, quiet)
     back = open_sqlite(second)
     assert (await told(back))[1:4] == before[1:4]
-    assert [event.id for event in await back.undecided()][-1] == 10
+    assert [event.id for event in await back.undecided_events()][-1] == 10
     (after,) = await back.write(Accept((an_inbound(51),), NOW))
     assert (after.id, after.shard) == (11, 0)
     await back.close()

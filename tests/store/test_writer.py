@@ -229,7 +229,7 @@ async def test_a_bug_reaches_its_caller_alone(tmp_path) -> None:
     with pytest.raises(sqlite3.IntegrityError):
         await bad
     assert len(await good) == 1
-    assert (await store.census()).runs == 0
+    assert (await store.count_rows()).runs == 0
     await store.close()
 
 

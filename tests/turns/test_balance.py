@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Shard, ShardOwners
-from rejoinder.turns.balance import A_LOOK, A_STEP, BalanceSteps, StayPriority, balance, pause_after
+from rejoinder.turns.balance import LOOK_SECONDS, MOVING_LOOK_SECONDS, BalanceSteps, StayPriority, balance, pause_after
 
 PROCESSES = ("a", "b", "c")
 SHARDS = 4
@@ -173,13 +173,13 @@ FREE, MINE, OTHERS = Shard(0, None), Shard(1, "a"), Shard(2, "b")
 @pytest.mark.parametrize(
     ("shards", "first_end", "claims", "moved", "pause"),
     [
-        ((MINE, OTHERS), 9.0, True, False, A_LOOK),
-        ((MINE, OTHERS), None, True, False, A_LOOK),
-        ((MINE, OTHERS), 0.4, True, False, 0.4 + A_STEP),
-        ((FREE, MINE, OTHERS), 9.0, True, True, A_STEP),
+        ((MINE, OTHERS), 9.0, True, False, LOOK_SECONDS),
+        ((MINE, OTHERS), None, True, False, LOOK_SECONDS),
+        ((MINE, OTHERS), 0.4, True, False, 0.4 + MOVING_LOOK_SECONDS),
+        ((FREE, MINE, OTHERS), 9.0, True, True, MOVING_LOOK_SECONDS),
         ((FREE, MINE, OTHERS), 9.0, True, False, 0.6),
-        ((MINE, Shard(2, "a"), Shard(3, "a")), 9.0, True, True, A_STEP),
-        ((FREE, MINE, OTHERS), 9.0, False, True, A_LOOK),
+        ((MINE, Shard(2, "a"), Shard(3, "a")), 9.0, True, True, MOVING_LOOK_SECONDS),
+        ((FREE, MINE, OTHERS), 9.0, False, True, LOOK_SECONDS),
     ],
     ids=["all is well", "on a file", "a lease runs out", "one is free", "still free", "uneven", "a front"],
 )
@@ -189,4 +189,4 @@ def test_when_a_process_looks_again(
     """SC-5: right after a lease has run out, in quick steps while shards move, and else each second."""
     owners = ShardOwners(shards, ("a", "b"), first_end=first_end)
     assert pause_after(0.3, owners, claims=claims, moved=moved) == pause
-    assert pause_after(A_LOOK, owners, claims=claims, moved=moved) <= A_LOOK
+    assert pause_after(LOOK_SECONDS, owners, claims=claims, moved=moved) <= LOOK_SECONDS

@@ -12,14 +12,14 @@ from rejoinder.turns.fallback import (
     ON_FAILURE,
     Candidate,
     Cooldown,
+    Cooldowns,
     FallbackState,
     NoFallback,
-    Rests,
     after_failure,
     begin,
-    refreshed,
     transition_notice,
     with_cooldown,
+    without_cooldown,
 )
 
 BIG, SMALL, OTHER = Candidate("big", "work"), Candidate("small", "work"), Candidate("other", "home")
@@ -27,10 +27,10 @@ ALL = (BIG, SMALL, OTHER)
 
 
 def fails(
-    trial: FallbackState, kind: str, rests: Rests | None = None, now: float = 0
-) -> tuple[FallbackState | NoFallback, Rests]:
-    rests = with_cooldown(rests or {}, trial, kind, now)
-    return after_failure(trial, kind, rests, now), rests
+    trial: FallbackState, kind: str, cooldowns: Cooldowns | None = None, now: float = 0
+) -> tuple[FallbackState | NoFallback, Cooldowns]:
+    cooldowns = with_cooldown(cooldowns or {}, trial, kind, now)
+    return after_failure(trial, kind, cooldowns, now), cooldowns
 
 
 def test_every_failure_an_agent_can_name_has_a_treatment() -> None:
@@ -49,13 +49,13 @@ def test_classified_failures_go_on_with_the_next_model(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["overloaded"])
 def test_a_hiccup_is_tried_once_more_before_the_next_model(kind: str) -> None:
     """TU-22: transient, one retry; and a first hiccup brings no cool-down. Silence for minutes is no hiccup."""
-    again, rests = fails(begin((BIG, OTHER), {}, 0), kind)
+    again, cooldowns = fails(begin((BIG, OTHER), {}, 0), kind)
     assert isinstance(again, FallbackState)
-    assert (again.current, rests) == (BIG, {})
-    following, rests = fails(again, kind)
+    assert (again.current, cooldowns) == (BIG, {})
+    following, cooldowns = fails(again, kind)
     assert isinstance(following, FallbackState)
     assert following.current == OTHER
-    assert rests == {"work": Cooldown(1, 60)}
+    assert cooldowns == {"work": Cooldown(1, 60)}
 
 
 @pytest.mark.parametrize(("wait", "tries"), [(None, 1), (0.0, 2), (5.0, 2), (5.1, 1)])
@@ -98,28 +98,28 @@ def test_an_unreachable_endpoint_is_tried_twice_and_no_more() -> None:
 
 def test_cool_downs_grow_and_are_forgotten_after_a_success() -> None:
     """TU-22: 1, 5, 25, 60 minutes and no more, per credential."""
-    rests: Rests = {}
+    cooldowns: Cooldowns = {}
     minutes: list[float] = []
     for _ in range(5):
-        rests = with_cooldown(rests, begin((BIG,), {}, 0), "rate_limit", now=1000)
-        minutes.append((rests["work"].until - 1000) / 60)
+        cooldowns = with_cooldown(cooldowns, begin((BIG,), {}, 0), "rate_limit", now=1000)
+        minutes.append((cooldowns["work"].until - 1000) / 60)
     assert minutes == [1, 5, 25, 60, 60]
-    assert refreshed(rests, "work") == {}
-    assert refreshed(rests, "home") == rests
+    assert without_cooldown(cooldowns, "work") == {}
+    assert without_cooldown(cooldowns, "home") == cooldowns
 
 
 @pytest.mark.parametrize(("asked", "rest"), [(None, 60), (10, 60), (600, 600)])
 def test_a_cool_down_is_as_long_as_the_provider_wants_it_at_least(asked: float | None, rest: float) -> None:
     """TU-22: asked again sooner, it would only refuse again."""
-    rests = with_cooldown({}, begin((BIG,), {}, 0), "billing", 1000, retry_after=asked)
-    assert rests["work"].until == 1000 + rest
+    cooldowns = with_cooldown({}, begin((BIG,), {}, 0), "billing", 1000, retry_after=asked)
+    assert cooldowns["work"].until == 1000 + rest
 
 
 def test_a_resting_credential_is_passed_over_until_its_rest_is_over() -> None:
     """TU-22: every model of that credential is."""
-    rests = {"work": Cooldown(1, 60)}
-    assert begin(ALL, rests, 59).current == OTHER
-    assert begin(ALL, rests, 60).current == BIG
+    cooldowns = {"work": Cooldown(1, 60)}
+    assert begin(ALL, cooldowns, 59).current == OTHER
+    assert begin(ALL, cooldowns, 60).current == BIG
 
 
 def test_when_all_rest_the_one_that_is_ready_first_is_tried() -> None:
@@ -135,12 +135,12 @@ def test_when_all_rest_the_one_that_is_ready_first_is_tried() -> None:
 def test_a_turn_ends(kinds: list[str], candidates: list[Candidate]) -> None:
     """TU-22: whatever fails, no model is asked more than twice, and none after it was left."""
     trial: FallbackState | NoFallback = begin(tuple(candidates), {}, 0)
-    rests: Rests = {}
+    cooldowns: Cooldowns = {}
     asked: list[Candidate] = []
     for kind in kinds * 10:
         assert isinstance(trial, FallbackState)
         asked.append(trial.current)
-        trial, rests = fails(trial, kind, rests)
+        trial, cooldowns = fails(trial, kind, cooldowns)
         if isinstance(trial, NoFallback):
             break
     assert isinstance(trial, NoFallback)

@@ -1,13 +1,13 @@
 """Bugs that gateways of this kind have had, each held off by name."""
 
 from rejoinder.turns.backlog import Summary
-from rejoinder.turns.lane import Lane, may_speak, restore, step
+from rejoinder.turns.lane import Lane, may_speak, step
 from rejoinder.turns.modes import Mode, QueueSettings
 from rejoinder.turns.phases import Phase
 from rejoinder.turns.signals import (
     Abort,
+    DebounceElapsed,
     MessageArrived,
-    Quiet,
     RunEnded,
     RunStarted,
     Start,
@@ -30,7 +30,7 @@ def test_collect_that_never_collects_because_the_channel_serialised_first() -> N
         MessageArrived(B),
         MessageArrived(C),
         MessageArrived(D),
-        Quiet("m3"),
+        DebounceElapsed("m3"),
         RunEnded(1),
     ):
         now = now.after(event)
@@ -88,13 +88,6 @@ def test_a_late_reply_of_an_abandoned_run_answers_the_next_question() -> None:
     assert not may_speak(lane, 1)
     for late in (RunStarted(1), RunEnded(1), SteerTaken(1, ("m1",)), SteerRefused(1, ("m1",))):
         assert step(lane, late) == (lane, ())
-
-
-def test_a_late_reply_from_before_a_restart_is_nobodys() -> None:
-    """TU-20: a restart counts on, so that no generation is used twice."""
-    lane, _ = restore(QueueSettings(), 5, (A,), Summary())
-    assert not may_speak(lane, 5)
-    assert step(lane, RunEnded(5)) == (lane, ())
 
 
 def test_steering_lost_between_drain_and_finalise() -> None:

@@ -31,7 +31,7 @@ from rejoinder.turns.hours import read_hours
 def test_whether_they_hold(hours: str, zone: str, now: str, holds: bool) -> None:
     """TU-26: in the zone's own day, also over midnight; the last minute is before the end."""
     moment = datetime.fromisoformat(f"2026-11-16 {now}").replace(tzinfo=UTC)
-    assert read_hours(hours).hold(moment, ZoneInfo(zone)) is holds
+    assert read_hours(hours).contains(moment, ZoneInfo(zone)) is holds
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rejoinder.turns.heartbeat import NOTES, PROMPT, asks_for_nothing, heartbeat_of, prompt_with, was_just_said
-from rejoinder.turns.job import OBSTACLES, Moment, obstacle
+from rejoinder.turns.job import OBSTACLES, JobConditions, obstacle
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 CASES = [each.case for each in OBSTACLES]
@@ -13,20 +13,20 @@ CASES = [each.case for each in OBSTACLES]
 
 def test_the_table_is_about_all_that_can_be_the_case() -> None:
     """TU-26, TU-27: every case has its reason, each once."""
-    assert sorted([*CASES, "by_hand"]) == sorted(Moment.__struct_fields__)
-    assert obstacle(Moment()) is None
+    assert sorted([*CASES, "by_hand"]) == sorted(JobConditions.__struct_fields__)
+    assert obstacle(JobConditions()) is None
 
 
 @pytest.mark.parametrize("each", OBSTACLES, ids=CASES)
 def test_each_is_a_reason(each) -> None:
     """TU-26, TU-27: skipped with a reason; an operator's word goes over those that are only about the time."""
-    assert obstacle(Moment(**{each.case: True})) == each.reason
-    assert obstacle(Moment(**{each.case: True}, by_hand=True)) == (each.reason if each.also_by_hand else None)
+    assert obstacle(JobConditions(**{each.case: True})) == each.reason
+    assert obstacle(JobConditions(**{each.case: True}, by_hand=True)) == (each.reason if each.also_by_hand else None)
 
 
 def test_the_first_that_holds_is_told() -> None:
     """TU-27: in the order of the table."""
-    assert obstacle(Moment(**dict.fromkeys(CASES, True))) == OBSTACLES[0].reason
+    assert obstacle(JobConditions(**dict.fromkeys(CASES, True))) == OBSTACLES[0].reason
 
 
 @pytest.mark.parametrize(

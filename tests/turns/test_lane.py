@@ -5,17 +5,17 @@ from typing import get_args
 import pytest
 
 from rejoinder.turns.backlog import LINE_LENGTH, QueuedMessage, Summary
-from rejoinder.turns.lane import Decision, Lane, may_speak, restore, step
+from rejoinder.turns.lane import Decision, Lane, step
 from rejoinder.turns.modes import DropPolicy, Grouping, Mode, QueueSettings
 from rejoinder.turns.phases import ON_ARRIVAL, ON_EVENT, Phase
 from rejoinder.turns.signals import (
     Abort,
     Action,
+    DebounceElapsed,
     Discard,
     Event,
     MessageArrived,
-    ModeChanged,
-    Quiet,
+    QueueSettingsChanged,
     RunEnded,
     RunStarted,
     Start,
@@ -27,7 +27,7 @@ from rejoinder.turns.signals import (
     Summarise,
     WakeAfter,
 )
-from tests.turns.world import HERE, THERE, message
+from tests.turns.world import HERE, THERE, message, with_waiting
 
 A, B, C, D, E = (message(n) for n in range(5))
 
@@ -82,7 +82,7 @@ def test_the_first_message_of_an_idle_lane_starts_at_once(mode: Mode) -> None:
 @pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.INTERRUPT])
 def test_what_has_been_quiet_during_the_run_starts_when_it_ends(mode: Mode) -> None:
     """TU-9: the debounce runs beside the run, not after it."""
-    lane, _ = told(running(mode), MessageArrived(B), Quiet("m1"))
+    lane, _ = told(running(mode), MessageArrived(B), DebounceElapsed("m1"))
     assert step(lane, RunEnded(1))[1] == (Start(2, ("m1",)),)
 
 
@@ -91,7 +91,7 @@ def test_what_has_been_quiet_during_the_run_starts_when_it_ends(mode: Mode) -> N
 
 def test_followup_runs_one_turn_per_message() -> None:
     """TU-3."""
-    lane, asked = told(running(Mode.FOLLOWUP), *arrivals(B, C), Quiet("m2"), RunEnded(1), RunEnded(2))
+    lane, asked = told(running(Mode.FOLLOWUP), *arrivals(B, C), DebounceElapsed("m2"), RunEnded(1), RunEnded(2))
     assert turns(asked) == [("m1",), ("m2",)]
     assert lane.phase is Phase.STARTING
 
@@ -104,16 +104,20 @@ def test_queue_waits_for_no_quiet_and_knows_no_cap() -> None:
 
 def test_collect_gathers_until_quiet() -> None:
     """TU-3: messages that came during the run, and those that follow before it is quiet, are one turn."""
-    lane, asked = told(running(), *arrivals(B, C), Quiet("m1"), RunEnded(1), MessageArrived(D), Quiet("m2"))
+    lane, asked = told(
+        running(), *arrivals(B, C), DebounceElapsed("m1"), RunEnded(1), MessageArrived(D), DebounceElapsed("m2")
+    )
     assert lane.phase is Phase.GATHERING
     assert asked == (WakeAfter(1000, "m1"), WakeAfter(1000, "m2"), WakeAfter(1000, "m3"))
-    assert step(lane, Quiet("m3"))[1] == (Start(2, ("m1", "m2", "m3")),)
+    assert step(lane, DebounceElapsed("m3"))[1] == (Start(2, ("m1", "m2", "m3")),)
 
 
 def test_collect_gathers_only_one_route() -> None:
     """TU-3: an answer goes to one place, so a turn comes from one; order is kept."""
     there = message(2, route=THERE)
-    _, asked = told(running(), *arrivals(B, there, D), Quiet("m3"), RunEnded(1), RunEnded(2), RunEnded(3), RunEnded(4))
+    _, asked = told(
+        running(), *arrivals(B, there, D), DebounceElapsed("m3"), RunEnded(1), RunEnded(2), RunEnded(3), RunEnded(4)
+    )
     assert turns(asked) == [("m1",), ("m2",), ("m3",)]
 
 
@@ -195,7 +199,7 @@ def test_a_message_of_another_route_is_not_steered() -> None:
 def test_an_inline_directive_decides_for_its_message_alone() -> None:
     """TU-4."""
     alone = message(2, settings=QueueSettings(mode=Mode.FOLLOWUP))
-    lane, asked = told(running(), *arrivals(B, alone, D, E), Quiet("m4"))
+    lane, asked = told(running(), *arrivals(B, alone, D, E), DebounceElapsed("m4"))
     asked += told(lane, RunEnded(1), RunEnded(2), RunEnded(3))[1]
     assert turns(asked) == [("m1",), ("m2",), ("m3", "m4")]
 
@@ -207,7 +211,7 @@ def test_a_change_of_mode_keeps_what_waits_and_ends_the_wait() -> None:
     """TU-4."""
     lane, _ = told(running(), *arrivals(B, C), RunEnded(1))
     assert lane.phase is Phase.GATHERING
-    lane, asked = step(lane, ModeChanged(QueueSettings(mode=Mode.QUEUE)))
+    lane, asked = step(lane, QueueSettingsChanged(QueueSettings(mode=Mode.QUEUE)))
     assert asked == (Start(2, ("m1",)),)
     assert step(lane, RunEnded(2))[1] == (Start(3, ("m2",)),)
 
@@ -215,7 +219,7 @@ def test_a_change_of_mode_keeps_what_waits_and_ends_the_wait() -> None:
 def test_a_change_to_steer_offers_what_waits() -> None:
     """TU-4."""
     lane, _ = told(running(can_steer=True), *arrivals(B, C))
-    assert step(lane, ModeChanged(QueueSettings(mode=Mode.STEER)))[1] == (Steer(1, ("m1", "m2")),)
+    assert step(lane, QueueSettingsChanged(QueueSettings(mode=Mode.STEER)))[1] == (Steer(1, ("m1", "m2")),)
 
 
 def test_stop_aborts_the_run_and_clears_the_lane() -> None:
@@ -228,14 +232,6 @@ def test_stop_aborts_the_run_and_clears_the_lane() -> None:
 def test_stop_on_an_idle_lane_does_nothing() -> None:
     """IN-70."""
     assert step(Lane(), Stop()) == (Lane(), ())
-
-
-def test_a_restart_goes_on_with_the_oldest() -> None:
-    """TU-2, TU-20: under a generation that no run of before can have."""
-    lane, asked = restore(QueueSettings(mode=Mode.FOLLOWUP), 7, (A, B), Summary(2, ("x", "y")))
-    assert asked == (Start(8, ("m0",), overflow=Summary(2, ("x", "y"))),)
-    assert not may_speak(lane, 7)
-    assert may_speak(lane, 8)
 
 
 # --- overflow -----------------------------------------------------------------------------------
@@ -259,7 +255,7 @@ def test_who_pays_when_the_backlog_is_full(drop: DropPolicy, goes: Action, stays
 def test_a_summary_counts_all_and_keeps_as_many_lines_as_the_cap() -> None:
     """TU-5: one line of 160 characters each, at most cap lines, the full count."""
     long = message(2, text="much\n to   say " * 40)
-    lane, _ = told(running(cap=2), *arrivals(B, long, D, E, message(5)), Quiet("m5"))
+    lane, _ = told(running(cap=2), *arrivals(B, long, D, E, message(5)), DebounceElapsed("m5"))
     (start,) = step(lane, RunEnded(1))[1]
     assert isinstance(start, Start)
     assert start.ids == ("m4", "m5")
@@ -282,7 +278,7 @@ def test_a_message_in_flight_is_never_evicted() -> None:
 
 def test_lowering_the_cap_loses_nothing_that_waits() -> None:
     """TU-4: an arrival costs at most one message."""
-    lane, _ = told(running(), *arrivals(B, C, D), ModeChanged(QueueSettings(cap=1)))
+    lane, _ = told(running(), *arrivals(B, C, D), QueueSettingsChanged(QueueSettings(cap=1)))
     assert len(lane.waiting) == 3
     lane, asked = step(lane, MessageArrived(E))
     assert Summarise(("m1",)) in asked
@@ -303,7 +299,11 @@ def test_each_sender_has_an_own_buffer_and_an_own_turn() -> None:
     b1, b2 = message(1, sender="bob"), message(3, sender="bob")
     c1, c2 = message(2, sender="cem"), message(4, sender="cem")
     lane, asked = told(
-        running(grouping=Grouping.SENDER), *arrivals(b1, c1, b2, c2), Quiet("m3"), Quiet("m4"), RunEnded(1)
+        running(grouping=Grouping.SENDER),
+        *arrivals(b1, c1, b2, c2),
+        DebounceElapsed("m3"),
+        DebounceElapsed("m4"),
+        RunEnded(1),
     )
     asked += step(lane, RunEnded(2))[1]
     assert turns(asked) == [("m1", "m3"), ("m2", "m4")]
@@ -312,7 +312,7 @@ def test_each_sender_has_an_own_buffer_and_an_own_turn() -> None:
 def test_a_quiet_sender_does_not_wait_for_a_busy_one() -> None:
     """TU-6: each buffer has its own quiet."""
     bob, cem = message(1, sender="bob"), message(2, sender="cem")
-    _, asked = told(running(grouping=Grouping.SENDER), *arrivals(bob, cem), Quiet("m2"), RunEnded(1))
+    _, asked = told(running(grouping=Grouping.SENDER), *arrivals(bob, cem), DebounceElapsed("m2"), RunEnded(1))
     assert turns(asked) == [("m2",)]
 
 
@@ -334,7 +334,7 @@ def test_only_the_runs_own_sender_is_steered_into_it() -> None:
 def test_batches_end_at_their_limits(tokens: tuple[int, ...], batches: list[tuple[int, ...]]) -> None:
     """TU-6: three messages or ten tokens here; a single larger message goes alone, and what follows too."""
     waiting = tuple(message(n, tokens=each) for n, each in enumerate(tokens))
-    lane, asked = restore(QueueSettings(max_batch=3, max_batch_tokens=10), 0, waiting, Summary())
+    lane, asked = with_waiting(QueueSettings(max_batch=3, max_batch_tokens=10), waiting, 0, Summary())
     while lane.phase is not Phase.IDLE:
         lane, actions = step(lane, RunEnded(lane.run))
         asked += actions

@@ -15,7 +15,7 @@ from rejoinder.events import Route
 from rejoinder.turns.backlog import QueuedMessage
 from rejoinder.turns.lane import step
 from rejoinder.turns.modes import DropPolicy, Grouping, Mode, QueueSettings
-from rejoinder.turns.signals import MessageArrived, ModeChanged, Stop
+from rejoinder.turns.signals import MessageArrived, QueueSettingsChanged, Stop
 from tests.turns.world import HERE, THERE, World, message, world
 
 # --- the search ---------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def next_worlds(
     if stops:
         yield now.after(Stop()), stops - 1, changes, crashes
     for change in changes:
-        yield now.after(ModeChanged(change)), stops, (), crashes
+        yield now.after(QueueSettingsChanged(change)), stops, (), crashes
     if crashes:
         yield now.crashed(), stops, changes, crashes - 1
 
@@ -181,7 +181,7 @@ class LaneStories(RuleBasedStateMachine):
     @rule(settings=settings_of_any_kind)
     def change(self, settings: QueueSettings) -> None:
         before = {each.message.id for each in self.world.lane.waiting}
-        self.world = self.world.after(ModeChanged(settings))
+        self.world = self.world.after(QueueSettingsChanged(settings))
         lane = self.world.lane
         assert before <= {m.id for m in lane.turn} | {each.message.id for each in lane.waiting}
 

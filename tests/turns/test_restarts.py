@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rejoinder.turns.restarts import A_TURN, RestartRequest, RestartTurn, is_free, is_obeyed, is_over, turn_of
+from rejoinder.turns.restarts import RESTART_TURN, RestartRequest, RestartTurn, is_free, is_obeyed, is_over, turn_of
 
 NOON = datetime(2030, 1, 2, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -59,5 +59,5 @@ def test_a_turn_is_long_enough_for_an_end_and_a_start() -> None:
     """SC-25: nobody takes it meanwhile."""
     turn = turn_of("one", NOON)
     assert turn.by == "one"
-    assert not is_free(turn, NOON + A_TURN - SECOND)
-    assert is_free(turn, NOON + A_TURN)
+    assert not is_free(turn, NOON + RESTART_TURN - SECOND)
+    assert is_free(turn, NOON + RESTART_TURN)

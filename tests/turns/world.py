@@ -10,18 +10,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Route
-from rejoinder.turns.backlog import QueuedMessage, buffer_of
-from rejoinder.turns.lane import Lane, may_speak, restore, step
+from rejoinder.turns.backlog import QueuedMessage, Summary, WaitingMessage, buffer_of
+from rejoinder.turns.lane import Decision, Lane, may_speak, step
 from rejoinder.turns.modes import QueueSettings
 from rejoinder.turns.phases import Phase
 from rejoinder.turns.signals import (
     Abort,
     Action,
+    DebounceElapsed,
     Discard,
     Event,
     MessageArrived,
-    ModeChanged,
-    Quiet,
+    QueueSettingsChanged,
     RunEnded,
     RunStarted,
     Start,
@@ -42,6 +42,12 @@ IN_TURN = "in a turn"
 ANSWERED = "answered"
 STEERED = "steered"
 SUMMARISED = "summarised"
+
+
+def with_waiting(settings: QueueSettings, waiting: tuple[QueuedMessage, ...], run: int, overflow: Summary) -> Decision:
+    """A lane in which nothing runs and these messages have waited long enough: the oldest start."""
+    line = tuple(map(WaitingMessage, waiting))
+    return step(Lane(settings, Phase.GATHERING, run, waiting=line, overflow=overflow), DebounceElapsed(""))
 
 
 class World(Struct, frozen=True):
@@ -72,7 +78,7 @@ class World(Struct, frozen=True):
             yield SteerTaken(offer.run, offer.ids)
             yield SteerRefused(offer.run, offer.ids)
         for id in sorted(self.timers):
-            yield Quiet(id)
+            yield DebounceElapsed(id)
 
     # --- what happens ---------------------------------------------------------------------------
 
@@ -88,11 +94,11 @@ class World(Struct, frozen=True):
                 world = world.ended()
             case SteerTaken(run=run, ids=ids) | SteerRefused(run=run, ids=ids):
                 world = replace(world, offers=tuple(o for o in world.offers if (o.run, o.ids) != (run, ids)))
-            case Quiet(after=id):
+            case DebounceElapsed(after=id):
                 world = replace(world, timers=world.timers - {id})
             case Stop():
                 world = replace(world, untold=0)
-            case ModeChanged():
+            case QueueSettingsChanged():
                 pass
         lane, actions = step(self.lane, event)
         assert not (isinstance(event, SteerRefused) and any(isinstance(a, Steer) for a in actions)), "spin"
@@ -119,7 +125,7 @@ class World(Struct, frozen=True):
         """The gateway died. Rows survive: what no run has finished waits again."""
         reopened = self.moved(self.inside, {IN_TURN: OPEN, STEERED: OPEN})
         waiting = tuple(m for m, place in zip(reopened.messages, reopened.places, strict=True) if place == OPEN)
-        lane, actions = restore(self.lane.settings, self.lane.run, waiting, self.lane.overflow)
+        lane, actions = with_waiting(self.lane.settings, waiting, self.lane.run, self.lane.overflow)
         fresh = replace(reopened, lane=lane, run=0, begun=False, inside=(), offers=(), timers=frozenset[str]())
         return fresh.perform(actions)
 
@@ -197,7 +203,7 @@ class World(Struct, frozen=True):
         assert busy == bool(self.run), "the lane and the runtime disagree about the run"
         if lane.run:
             last = lane.run - 1
-            for late in (RunEnded(last), RunStarted(last), SteerTaken(last, ("m0",)), Quiet("gone")):
+            for late in (RunEnded(last), RunStarted(last), SteerTaken(last, ("m0",)), DebounceElapsed("gone")):
                 assert step(lane, late) == (lane, ()), "an abandoned run still has a say"
             assert not may_speak(lane, lane.run - 1)
 

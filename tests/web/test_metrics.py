@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from rejoinder.store.base import PART_STATES, Census, Deployment, ProcessState
+from rejoinder.store.base import PART_STATES, Deployment, ProcessState, RowCounts
 from rejoinder.web.metrics import Metrics
 
 
@@ -18,8 +18,8 @@ class Store:
     front = ProcessState("a:1", False, 0, ("telegram",), 8.0, 0, 0.0)
     worker = ProcessState("b:2", True, 60, (), 7.0, 1, 2.5)
 
-    async def census(self):
-        return Census({}, {}, {}, next(self._parts), 0)
+    async def count_rows(self):
+        return RowCounts({}, {}, {}, next(self._parts), 0)
 
 
 def house(store):

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rejoinder.app import Gateway
 from rejoinder.config.jobs import CronJob
 from rejoinder.events import PromptText, Route
-from rejoinder.store.base import AppendTranscript, BuryPart, KeptSubagent, PlanParts, PutSubagent, TranscriptEntry
+from rejoinder.store.base import AppendTranscript, BuryPart, PlanParts, PutSubagent, StoredSubagent, TranscriptEntry
 from rejoinder.testing.patience import until
 from tests.cli.a_store import said, sending
 from tests.web.running import Site, running, settings
@@ -102,7 +102,7 @@ async def test_what_of_the_configuration_does_not_hold_is_told(operated):
 async def test_the_operator_sees_the_runs_beside_conversations(operated: Operated):
     """TU-36: each with its state, its task and its log."""
     now, store = datetime(2030, 1, 2, tzinfo=UTC), operated.gateway.store
-    eve = KeptSubagent("s:eve", "s", "s", "eve", "helper", "read the log", Route("web", "lobby"), now)
+    eve = StoredSubagent("s:eve", "s", "s", "eve", "helper", "read the log", Route("web", "lobby"), now)
     said = (
         TranscriptEntry("user", (PromptText("read the log"),), now),
         TranscriptEntry("agent", (PromptText("It says 42."),), now),

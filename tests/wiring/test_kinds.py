@@ -86,7 +86,7 @@ async def test_they_serve(file):
     assert channel.settings.token.reveal() == "canary"
     async with Gateway(settings, channels=[channel], store=MEMORY) as gateway:
         assert gateway.agents["polly"].settings == Word("Ahoy")
-        gateway.runs.start("serve", gateway.serve())
+        gateway.tasks.start("serve", gateway.serve())
         await channel.until(lambda: channel.listens)
         await channel.says("hello", sender="ann", chat="ann")
         await channel.until(lambda: any(shown.text == "Ahoy" for shown in channel.messages.values()))

@@ -138,8 +138,8 @@ AgentEvent = (
     | Done
     | Failed
 )
-LAST = Done, Failed
-ORDINARY = frozenset((TextDelta, Thought, ModelSelected, ToolStarted, ToolEnded, Usage))
+FINAL_EVENTS = Done, Failed
+FREQUENT_EVENTS = frozenset((TextDelta, Thought, ModelSelected, ToolStarted, ToolEnded, Usage))
 """Those after which the run simply goes on, as far as they come often: this takes a tenth of `isinstance`."""
 
 
@@ -157,7 +157,7 @@ class CanSteer(Protocol):
 
 
 @runtime_checkable
-class TellsSteering(Protocol):
+class ReportsSteering(Protocol):
     """Has `steer`, and learns at run time whether that can work; None: not known yet."""
 
     @property
@@ -204,7 +204,7 @@ class Exchange(Struct, frozen=True):
     answer: str = ""
 
 
-REMEMBERED = 1000
+MOST_REMEMBERED_SESSIONS = 1000
 """How many sessions a CanRecall agent keeps: those with the latest turns."""
 
 
@@ -220,7 +220,7 @@ class CanRecall(Protocol):
 
 
 @runtime_checkable
-class CanTellMemory(Protocol):
+class CanShowMemory(Protocol):
     """Can say what it would tell its model about a session's conversation so far, as far as that fits."""
 
     def remembered(self, session: str) -> tuple[Exchange, ...]: ...
@@ -262,17 +262,17 @@ class HasAliases(Protocol):
 
 
 @runtime_checkable
-class CanTellModels(Protocol):
+class CanListModels(Protocol):
     """Knows which models there are besides those of its settings; empty: it cannot tell, so any may be tried."""
 
-    async def offered(self) -> tuple[str, ...]: ...
+    async def list_models(self) -> tuple[str, ...]: ...
 
 
 @runtime_checkable
-class CanTellModes(Protocol):
+class CanListModes(Protocol):
     """Knows in which modes of its own it can work; empty: it has none, or cannot tell."""
 
-    async def modes(self) -> tuple[str, ...]: ...
+    async def list_modes(self) -> tuple[str, ...]: ...
 
 
 @runtime_checkable
@@ -293,7 +293,7 @@ class TakesExec(Protocol):
 class AnnouncesCommands(Protocol):
     """Has slash commands of its own: the names it announced last, without the slash."""
 
-    def announced(self) -> frozenset[str]: ...
+    def announced_commands(self) -> frozenset[str]: ...
 
 
 @runtime_checkable
@@ -304,10 +304,10 @@ class CanThink(Protocol):
 
 
 @runtime_checkable
-class CanTellLevels(Protocol):
+class CanListThinkLevels(Protocol):
     """Learns at run time at which levels it can think; None: not known yet, so `think_levels` hold."""
 
-    async def levels(self) -> tuple[str, ...] | None: ...
+    async def list_think_levels(self) -> tuple[str, ...] | None: ...
 
 
 @runtime_checkable
@@ -364,7 +364,7 @@ class HasProcess(Protocol):
     @property
     def is_alive(self) -> bool: ...
 
-    async def rest(self) -> None: ...
+    async def suspend(self) -> None: ...
 
 
 MAX_ANSWER_CHARS = 200_000
@@ -380,7 +380,7 @@ class RunLimits(Struct, frozen=True):
 
 
 @runtime_checkable
-class KeepsLimits(Protocol):
+class EnforcesRunLimits(Protocol):
     """Ends its runs in time by itself, and so can report a timeout in its own words."""
 
     def take_limits(self, limits: RunLimits) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from contextvars import ContextVar
@@ -29,6 +30,8 @@ LOOKED_AT_BYTES = 1 << 20
 CHUNK_BYTES = 16 << 10
 """What is read of a stream in one go: a few hundred events, which take some milliseconds."""
 CHECK_SECONDS = 15.0
+_LOGIN = re.compile(r"(?<=://)[^/?#\s'\"]*@")
+_QUERY = re.compile(r"(?<=://)([^?\s'\"]*\?)[^\s'\"]+")
 
 
 class Endpoint:
@@ -78,7 +81,7 @@ class Endpoint:
             async with asyncio.timeout(seconds), self._opened().session.get(url, allow_redirects=False) as response:
                 return response.status, await response.content.read(LOOKED_AT_BYTES)
         except TimeoutError:
-            raise RunFailed(failed("timeout", f"{url}: no answer within {seconds:.0f} s")) from None
+            raise RunFailed(failed("timeout", _without_secrets(f"{url}: no answer within {seconds:.0f} s"))) from None
         except MISHAPS as problem:
             raise _failure(url, problem) from problem
 
@@ -142,17 +145,23 @@ MISHAPS = (aiohttp.ClientError, ConnectionError, EventTooLong)
 
 def _failure(url: str, problem: aiohttp.ClientError | ConnectionError | EventTooLong) -> RunFailed:
     if has_too_many_open(problem):
-        return RunFailed(too_many_open(url))
+        return RunFailed(too_many_open(_without_secrets(url)))
     match problem:
         case aiohttp.InvalidURL():
-            return RunFailed(failed("unreachable", f"{url} is not an address: {problem}"))
+            kind, detail = "unreachable", f"{url} is not an address: {problem}"
         case aiohttp.ClientConnectorError():
-            return RunFailed(failed("unreachable", f"{url}: nothing answers there ({_why(problem)})", transient=True))
+            kind, detail = "unreachable", f"{url}: nothing answers there ({_why(problem)})"
         case EventTooLong():
-            return RunFailed(failed("format", f"{url}: {problem}"))
+            kind, detail = "format", f"{url}: {problem}"
         case _:
-            detail = f"{url}: the connection broke: {type(problem).__name__}: {problem}"
-            return RunFailed(failed("unreachable", detail, transient=True))
+            kind, detail = "unreachable", f"{url}: the connection broke: {type(problem).__name__}: {problem}"
+    passes = kind == "unreachable" and not isinstance(problem, aiohttp.InvalidURL)
+    return RunFailed(failed(kind, _without_secrets(detail), transient=passes))
+
+
+def _without_secrets(detail: str) -> str:
+    """Addresses without what they may hold of keys: a login, and what follows the path."""
+    return _QUERY.sub(r"\1***", _LOGIN.sub("", detail))
 
 
 def _why(problem: aiohttp.ClientConnectorError) -> str:
@@ -185,7 +194,7 @@ async def whole_body(response: HttpResponse, limit: int = LINE_LIMIT) -> bytes:
             left -= len(chunk)
             if left < 0:
                 detail = f"{response.url}: an answer in one piece larger than {limit >> 20} MB; stream it instead"
-                raise RunFailed(failed("format", detail))
+                raise RunFailed(failed("format", _without_secrets(detail)))
             pieces.append(chunk)
     return b"".join(pieces)
 

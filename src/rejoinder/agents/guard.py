@@ -13,7 +13,7 @@ import logging
 from collections.abc import AsyncGenerator
 from math import inf
 
-from rejoinder.agents.base import LAST, ORDINARY, AgentEvent, Question
+from rejoinder.agents.base import FINAL_EVENTS, FREQUENT_EVENTS, AgentEvent, Question
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.alarms import Alarm, call_at
 
@@ -71,9 +71,9 @@ class GuardedEvents:
             event = failed("crashed", f"{type(problem).__name__}: {problem}")
         watch.end()
         self._is_asking = False
-        if type(event) in ORDINARY:
+        if type(event) in FREQUENT_EVENTS:
             return event
-        if isinstance(event, LAST):
+        if isinstance(event, FINAL_EVENTS):
             if self._ends_itself:
                 await anext(self._events, None)
             await self.aclose()  # before the last event is told: its receiver may start the next run at once

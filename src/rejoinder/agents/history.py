@@ -8,7 +8,7 @@ sent only once.
 
 from msgspec import Raw
 
-from rejoinder.agents.base import MAX_ANSWER_CHARS, REMEMBERED, Exchange
+from rejoinder.agents.base import MAX_ANSWER_CHARS, MOST_REMEMBERED_SESSIONS, Exchange
 from rejoinder.agents.wording import AlternatingMessages, Content
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText, without_sound
@@ -47,7 +47,7 @@ class Histories:
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
-        self._sessions: Bounded[str, _Conversation] = Bounded(REMEMBERED)
+        self._sessions: Bounded[str, _Conversation] = Bounded(MOST_REMEMBERED_SESSIONS)
 
     def before(self, session: str, parts: tuple[PromptPart, ...]) -> tuple[Exchange, ...]:
         """The exchanges to send before this question."""

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw, Struct, structs
 
 from rejoinder.agents.base import (
-    REMEMBERED,
+    MOST_REMEMBERED_SESSIONS,
     AgentEvent,
     Done,
     Exchange,
@@ -109,7 +109,9 @@ class ModelAgent:
         self._path = path
         self._thinking = ThinkingSupport(self.thinking, {**settings.think})
         self._histories = Histories(settings.history_tokens)
-        self._heard: Bounded[str, str | None] = Bounded(REMEMBERED)  # the model that last took a question, by session
+        self._heard: Bounded[str, str | None] = Bounded(
+            MOST_REMEMBERED_SESSIONS
+        )  # the model that last took a question, by session
         self._endpoints = ModelEndpoints(settings, key, headers)
         self.profiles = self._endpoints.profiles
         self._offers: dict[str, SteeringOffers] = {}  # what is said into the running turn of each session
@@ -201,7 +203,7 @@ class ModelAgent:
                 return f"the endpoint accepts the key; {model} is not among the {len(known)} models it lists"
         return f"the endpoint accepts the key and serves {model}"
 
-    async def offered(self) -> tuple[str, ...]:
+    async def list_models(self) -> tuple[str, ...]:
         """The models the endpoint lists; none if it does not say so at once."""
         if monotonic() < self._listed_until:
             return self._listed

@@ -3,18 +3,18 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from rejoinder.channels.base import ONLY
+from rejoinder.channels.base import DEFAULT_ACCOUNT
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 def section_of(channel: str, account: str) -> str:
     """Where an account is set up in the file, as sentences about it say."""
-    return channel if account == ONLY else f"{channel}.accounts.{account}"
+    return channel if account == DEFAULT_ACCOUNT else f"{channel}.accounts.{account}"
 
 
 def name_problems(accounts: Iterable[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Where a name cannot be used, and why."""
     for name in accounts:
-        if not _NAME.fullmatch(name) or name == ONLY:
-            yield ("accounts", name), f"a name is made of letters, digits, - and _, and is not {ONLY!r}"
+        if not _NAME.fullmatch(name) or name == DEFAULT_ACCOUNT:
+            yield ("accounts", name), f"a name is made of letters, digits, - and _, and is not {DEFAULT_ACCOUNT!r}"

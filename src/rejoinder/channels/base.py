@@ -89,10 +89,10 @@ class Channel(Protocol):
 
 
 @runtime_checkable
-class KeepsKeys(Protocol):
+class DeduplicatesByKey(Protocol):
     """Takes parts with the same key only once, however often they are sent; `send` answers with the first one's id."""
 
-    keeps_keys: Literal[True]
+    deduplicates_by_key: Literal[True]
 
 
 @runtime_checkable
@@ -153,24 +153,24 @@ class KnowsItself(Protocol):
 
 
 @runtime_checkable
-class CanIntroduce(Protocol):
+class CanPrepareToSend(Protocol):
     """Where several processes serve an account, one listens and all of them send (SC-11)."""
 
-    async def introduce(self) -> None:
+    async def prepare_to_send(self) -> None:
         """Learns who it is on its platform, and gets ready to send, without listening. Takes as long as the platform
         does not answer; raises ChannelStopped as `listen` does."""
         ...
 
 
 @runtime_checkable
-class AcceptsAnywhere(Protocol):
+class ListensEverywhere(Protocol):
     """Is fed from outside, by HTTP: it listens in every process, not in one of them (SC-10)."""
 
     @property
-    def accepts_anywhere(self) -> bool: ...
+    def listens_everywhere(self) -> bool: ...
 
 
-ONLY = "default"
+DEFAULT_ACCOUNT = "default"
 """The account of a channel that has one, and needs no name."""
 
 
@@ -183,7 +183,7 @@ class HasAccount(Protocol):
 
 
 @runtime_checkable
-class TellsTrouble(Protocol):
+class ReportsTrouble(Protocol):
     """Knows why nothing can be read at the moment, though it keeps trying; empty when everything is fine."""
 
     @property
@@ -191,7 +191,7 @@ class TellsTrouble(Protocol):
 
 
 @runtime_checkable
-class KeepsTrouble(Protocol):
+class StoresTrouble(Protocol):
     """Stores with its places what only a gateway that runs finds out, so that `rejoinder doctor` tells it (CH-12)."""
 
     def trouble_in(self, places: Mapping[str, str]) -> str:
@@ -200,7 +200,7 @@ class KeepsTrouble(Protocol):
 
 
 @runtime_checkable
-class TellsPlaceTrouble(Protocol):
+class ReportsPlaceTrouble(Protocol):
     """Knows in which of its places it may not do what it is asked for, while the others are served (CH-13)."""
 
     @property
@@ -226,10 +226,10 @@ class ReportsLiveness(Protocol):
 
 
 @runtime_checkable
-class AnswersPresses(Protocol):
+class AcknowledgesPresses(Protocol):
     """Shows that a button was pressed until it is told otherwise."""
 
-    async def press_noticed(self, context: ReplyContext) -> None:
+    async def acknowledge_press(self, context: ReplyContext) -> None:
         """The press has been dealt with, and there is nothing to say to the person."""
         ...
 
@@ -249,7 +249,7 @@ class OpensPlaces(Protocol):
 
 
 @runtime_checkable
-class TellsReaders(Protocol):
+class KnowsBotReaders(Protocol):
     """Knows of bots of others that read a place in which they have said nothing: on Discord, one that has written in a
     channel reads its threads (CH-23)."""
 
@@ -336,10 +336,10 @@ class UsesStore(Protocol):
 
 
 @runtime_checkable
-class EndsGrowing(Protocol):
+class EndsAbandonedMessages(Protocol):
     """Keeps in a room log how its messages grow, and so finds those that nobody goes on writing."""
 
-    async def end_growing(self, left: tuple[RoomEntry, ...]) -> None:
+    async def end_abandoned_messages(self, left: tuple[RoomEntry, ...]) -> None:
         """Ends what the last owner of these places left half-written; the gateway may complete it later."""
         ...
 
@@ -348,31 +348,31 @@ class EndsGrowing(Protocol):
 class FollowsLog(Protocol):
     """Shows people what happens in a room log that other processes write to as well (SC-14)."""
 
-    def look_again(self) -> None:
+    def poll_log(self) -> None:
         """Others may have written. Called every second or so; returns at once."""
         ...
 
 
-LIVE_BYTES: Final = 7000
+MOST_LIVE_BYTES: Final = 7000
 """The most that other processes are told at once."""
 
 
 @runtime_checkable
-class SharesLive(Protocol):
+class SharesLiveUpdates(Protocol):
     """Shows people something of the moment that is kept nowhere, such as a message while it is written, also those who
     look at it by way of another process (SC-14). All of it may be lost on the way."""
 
     name: str
 
-    def share_live(self) -> None:
+    def begin_sharing_live(self) -> None:
         """There are other processes. Called before anything is heard or sent."""
         ...
 
-    async def live_news(self) -> tuple[str, ...]:
-        """Waits for something that others are to be told; each is at most `LIVE_BYTES` in UTF-8."""
+    async def next_live_updates(self) -> tuple[str, ...]:
+        """Waits for something that others are to be told; each is at most `MOST_LIVE_BYTES` in UTF-8."""
         ...
 
-    def hear_live(self, said: str) -> None:
+    def receive_live_update(self, said: str) -> None:
         """What the same channel says in another process."""
         ...
 
@@ -388,7 +388,7 @@ class CanFetch(Protocol):
 
 
 @runtime_checkable
-class CanTellThread(Protocol):
+class CanReadThread(Protocol):
     """Can tell what was said in a thread. It is asked before an agent's first turn there (TU-31)."""
 
     async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
@@ -464,10 +464,10 @@ class PacesFrames(Protocol):
 
 
 @runtime_checkable
-class TellsAgents(Protocol):
+class RelaysAgentMessages(Protocol):
     """Delivers what one of our agents says as a bot's message, so that the other agents in the room hear it (IN-25)."""
 
-    tells_agents: Literal[True]
+    relays_agent_messages: Literal[True]
 
 
 @runtime_checkable
@@ -487,7 +487,7 @@ class ShowsSubagents(Protocol):
 
 
 @runtime_checkable
-class CanNote(Protocol):
+class CanNotifyOperator(Protocol):
     """Can tell the operator something that is not a message of the chat, if it is the operator who reads there."""
 
-    async def note(self, route: Route, text: str) -> None: ...
+    async def notify_operator(self, route: Route, text: str) -> None: ...

@@ -11,10 +11,10 @@ from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
 from rejoinder.errors import BadUse, RejoinderError, Superseded
 
 if TYPE_CHECKING:
-    from rejoinder.store.base import KeptJob, PauseJob, RequestJobRun
+    from rejoinder.store.base import PauseJob, RequestJobRun, StoredJob
 
 Action = Literal["run", "pause", "resume"]
-A_DAY, NO_TIME = timedelta(days=1), timedelta()
+ONE_DAY, NO_TIME = timedelta(days=1), timedelta()
 ACTIONS: dict[str, Action] = {"run": "run", "pause": "pause", "resume": "resume"}
 
 
@@ -61,7 +61,7 @@ def cron(
         case [word, name] if word in ACTIONS:
             _tell(finish(_ask(file, ACTIONS[word], name)), as_json)
         case [word] if word in ACTIONS:
-            raise BadUse(f"name the job: `rejoinder cron` lists them, `rejoinder cron {word} NAME` names one")
+            raise BadUse(f"which job? `rejoinder cron` lists them, `rejoinder cron {word} NAME` names one")
         case _:
             raise BadUse("it is `rejoinder cron`, or `rejoinder cron` with run, pause or resume and the name of a job")
 
@@ -74,7 +74,7 @@ async def _jobs(file: str | None) -> tuple[ShownJob, ...]:
         return tuple(_shown(job) for job in await store.jobs() if job.schedule)
 
 
-def _shown(job: "KeptJob") -> ShownJob:
+def _shown(job: "StoredJob") -> ShownJob:
     return ShownJob(
         name=job.name,
         schedule=job.schedule,
@@ -125,7 +125,7 @@ def _next(job: ShownJob, now: datetime) -> str:
     if job.next is None:
         return "once a gateway runs" if job.needs_schedule else "no further run"
     left = job.next - now
-    if left < A_DAY:
+    if left < ONE_DAY:
         return f"in {duration_text(left.total_seconds())}" if left > NO_TIME else "due"
     return f"{job.next.astimezone():%Y-%m-%d %H:%M}"
 

@@ -191,7 +191,7 @@ async def _explanation(
         chat=route.chat,
         thread=route.thread,
         sender=inbound.sender.id,
-        sender_name=inbound.sender.called,
+        sender_name=inbound.sender.shown_name,
         events=tuple([await _told(store, event) for event in events]),
         answer_of=answer_of,
     )

@@ -66,9 +66,9 @@ def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "Pr
     log_to_stderr()
 
     obeyed, returns = tuple(os.environ.pop(OBEYED, "").split()), os.environ.pop(RETURNS, "")
-    reviving = app.RestartCheck(lambda: settings_to_serve(file), obeyed, returns)
+    restart_check = app.RestartCheck(lambda: settings_to_serve(file), obeyed, returns)
     if demo:
-        told = run(_demo(settings_to_serve(file), port, reviving, new_token=new_token), fast_loop("memory"))
+        told = run(_demo(settings_to_serve(file), port, restart_check, new_token=new_token), fast_loop(app.MEMORY))
     else:
         settings, agent, sentence = with_agent(settings_to_serve(file), None)
         beginning = [*([sentence] if sentence else []), *absent_programs(settings)]
@@ -83,7 +83,7 @@ def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "Pr
         made = serving.with_page(settings, port)
         source = SettingsSource(watch, read, overlay, settings_to_serve)
         serve = serving.serve(
-            made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving, role=role
+            made, say, beginning=beginning, new_token=new_token, source=source, restart_check=restart_check, role=role
         )
         told = run(serve, fast_loop(made.gateway.store))
     if isinstance(told, app.Restart):
@@ -109,7 +109,7 @@ def say(sentence: str) -> None:
     print(folded(sentence, sys.stdout), flush=True)
 
 
-async def _demo(settings: "Settings", port: int | None, reviving: "RestartCheck", *, new_token: bool) -> "Told":
+async def _demo(settings: "Settings", port: int | None, restart_check: "RestartCheck", *, new_token: bool) -> "Told":
     from rejoinder.programs import serving
     from rejoinder.programs.demo import next_steps, play, staged
 
@@ -121,4 +121,4 @@ async def _demo(settings: "Settings", port: int | None, reviving: "RestartCheck"
         await play(gateway, web, tuple(agents))
 
     page = serving.with_page(made, port)
-    return await serving.serve(page, say, new_token=new_token, agents=agents, play=perform, reviving=reviving)
+    return await serving.serve(page, say, new_token=new_token, agents=agents, play=perform, restart_check=restart_check)

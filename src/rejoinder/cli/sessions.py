@@ -53,7 +53,7 @@ async def _page(file: str | None, limit: int) -> SessionPage:
 
     async with store_to_write(file) as store:  # only this side knows whether a gateway runs
         gateway, total = await store.gateway(), await store.count_sessions()
-        kept, pending = await store.sessions(limit), await store.pending()
+        kept, pending = await store.sessions(limit), await store.pending_work()
     return SessionPage(
         gateway, total, tuple(_listed(each.session, pending.get(each.session.key, PendingWork())) for each in kept)
     )

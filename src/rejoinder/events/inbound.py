@@ -29,7 +29,7 @@ class Sender(Struct, frozen=True, omit_defaults=True):
     is_self: bool = False
 
     @property
-    def called(self) -> str:
+    def shown_name(self) -> str:
         """The name people see; empty where the platform gives none."""
         return self.display_name or self.name
 

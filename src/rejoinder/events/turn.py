@@ -62,7 +62,7 @@ class Option(Struct, frozen=True):
     grants: Grant = ""
 
     @property
-    def called(self) -> str:
+    def shown_label(self) -> str:
         return self.label.strip() or self.id
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from rejoinder.events import StopRun
 from rejoinder.inbound.facts import RunFacts
 from rejoinder.inbound.gate import Denied, GatedAction, authorise
-from rejoinder.inbound.message import InboundMessage, rest_of
+from rejoinder.inbound.message import InboundMessage, text_without_directives
 from rejoinder.inbound.outcome import PASS, Answer, Continue, Outcome
 from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import Rules, channel_rules
@@ -23,11 +23,11 @@ def abort(message: InboundMessage, session: None, rules: Rules, now: datetime) -
         return Continue(reason="a bare stop word in a group needs a mention or a reply")
     verdict = authorise(message.actor, STOP, channel_rules(rules, message.inbound.channel).gate)
     if isinstance(verdict, Denied):
-        is_all = asked == "command" or (asked == "inline" and not rest_of(message))
+        is_all = asked == "command" or (asked == "inline" and not text_without_directives(message))
         return refuse(message, STOP, verdict.reason) if is_all else Continue(reason=verdict.reason)
-    unread = (NOT_RUN,) if asked == "inline" and rest_of(message) else ()
+    unread = (NOT_RUN,) if asked == "inline" and text_without_directives(message) else ()
     return Answer(
-        (" ".join((_said(message.facts.runs), *unread)),),
+        (" ".join((_said(message.facts.run_facts), *unread)),),
         effects=(StopRun(message.route, message.inbound.sender.id),),
         reason="asked to stop",
     )

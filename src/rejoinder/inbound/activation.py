@@ -177,7 +177,7 @@ def said_by(message: InboundMessage) -> EarlierMessage:
     return EarlierMessage(
         message_id=inbound.message_id,
         author_id=inbound.sender.id,
-        author_name=inbound.sender.called,
+        author_name=inbound.sender.shown_name,
         text=message.text or inbound.besides_text,
         is_bot=inbound.sender.is_bot,
     )

@@ -55,7 +55,7 @@ def finalise(message: InboundMessage, session: None, rules: Rules, now: datetime
             inbound=_with_types(inbound) if inbound.attachments else inbound,
             facts=facts,
             text=text,
-            around=around,
+            framed_text=around,
             actor=actor,
             refusal=admission.refusal,
             addressed=who_is_addressed(inbound, facts, channel, text),

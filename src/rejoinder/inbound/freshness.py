@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from rejoinder.events import ResetSession
 from rejoinder.inbound.gate import Denied, GatedAction, authorise
-from rejoinder.inbound.message import InboundMessage, rest_of, take
+from rejoinder.inbound.message import InboundMessage, text_without_directives, without_spans
 from rejoinder.inbound.outcome import PASS, Continue, Outcome
 from rejoinder.inbound.reading import Reset
 from rejoinder.inbound.refusal import refuse
@@ -26,7 +26,7 @@ def freshness_and_reset(message: InboundMessage, session: Session, rules: Rules,
     action = GatedAction(reset.trigger, "sender")
     verdict = authorise(message.actor, action, channel.gate)
     if isinstance(verdict, Denied):
-        if reset.closes is not None and rest_of(message):
+        if reset.closes is not None and text_without_directives(message):
             return Continue(reason=verdict.reason)
         return refuse(message, action, verdict.reason)
     return _start(message, start_over(session, now), reset, channel)
@@ -51,9 +51,9 @@ def _with_prompt(message: InboundMessage, reset: Reset, end: int) -> InboundMess
     tokens = message.reading.tokens
     triggers = [(token.start, token.end) for token in tokens if token.kind == "reset"]
     if reset.closes is None:
-        changed, left = take(message, ((reset.start, end), *triggers)), message.text[end:].strip()
+        changed, left = without_spans(message, ((reset.start, end), *triggers)), message.text[end:].strip()
     else:
-        changed, left = take(message, tuple(triggers)), rest_of(message)
+        changed, left = without_spans(message, tuple(triggers)), text_without_directives(message)
         if first := message.text[end : reset.closes[0]].strip():
             left = f"{first}\n\n{left}".strip()
             changed = replace(changed, prompt=left)
@@ -63,7 +63,7 @@ def _with_prompt(message: InboundMessage, reset: Reset, end: int) -> InboundMess
 
 def _rollover(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
     policy = reset_policy(message.inbound, rules.settings.session)
-    old = None if policy.mode == "never" or message.facts.runs.running else grown_old(session, policy, now)
+    old = None if policy.mode == "never" or message.facts.run_facts.running else grown_old(session, policy, now)
     if old is None:
         return PASS
     why = f"after {policy.idle_minutes} idle minutes" if old == "idle" else "for a new day"

@@ -20,12 +20,12 @@ class InboundMessage(Struct, frozen=True):
     inbound: Inbound
     facts: Facts
     text: str = ""
-    around: str | None = None  # the channel's own words for the agent, where they differ from `text`
+    framed_text: str | None = None  # the channel's own words for the agent, where they differ from `text`
     actor: Actor = Actor("stranger")
     refusal: str | None = "nobody has been asked"  # why access is refused; None: let in
     addressed: Addressed = "none"
     reading: InboundReading = NOTHING_READ
-    taken: tuple[tuple[int, int], ...] = ()
+    removed_spans: tuple[tuple[int, int], ...] = ()
     choices: dict[str, Any] = {}  # directives for this turn alone, by name
     prompt: str | None = None  # replaces the text, once a stage has written one
     agents: tuple[str, ...] = ()  # those it wakes
@@ -41,10 +41,10 @@ class InboundMessage(Struct, frozen=True):
         """What the agent gets to read."""
         if self.prompt is not None:
             return self.prompt
-        text = remove(self.text, self.taken)
-        if self.around is None:
+        text = remove(self.text, self.removed_spans)
+        if self.framed_text is None:
             return text
-        return self.around.replace(self.text, text, 1) if self.taken else self.around
+        return self.framed_text.replace(self.text, text, 1) if self.removed_spans else self.framed_text
 
     @property
     def command_authorised(self) -> bool:
@@ -82,7 +82,7 @@ class InboundMessage(Struct, frozen=True):
         return self.inbound.chat.kind != "direct"
 
 
-def rest_of(message: InboundMessage) -> str:
+def text_without_directives(message: InboundMessage) -> str:
     """The sender's text without any of the directives and commands that were read in it, nor our own name."""
     text = remove(message.text, [(token.start, token.end) for token in message.reading.tokens])
     for name in message.names_of_ours:
@@ -90,6 +90,6 @@ def rest_of(message: InboundMessage) -> str:
     return text.strip()
 
 
-def take(message: InboundMessage, spans: tuple[tuple[int, int], ...], **changes: Any) -> InboundMessage:
+def without_spans(message: InboundMessage, spans: tuple[tuple[int, int], ...], **changes: Any) -> InboundMessage:
     """The message without these spans of its text."""
-    return replace(message, taken=tuple(sorted((*message.taken, *spans))), **changes)
+    return replace(message, removed_spans=tuple(sorted((*message.removed_spans, *spans))), **changes)

@@ -61,7 +61,8 @@ def skills(message: InboundMessage, session: Session, rules: Rules, now: datetim
     name, given = (
         called.name,
         remove(
-            called.rest, [(start - called.at, end - called.at) for start, end in message.taken if start >= called.at]
+            called.rest,
+            [(start - called.at, end - called.at) for start, end in message.removed_spans if start >= called.at],
         ),
     )
     if called.command is not None:

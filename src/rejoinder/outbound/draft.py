@@ -96,7 +96,7 @@ class EditSlot(Struct, frozen=True):
     upto: int
 
 
-class Feed(Struct, frozen=True):
+class AppendToSlot(Struct, frozen=True):
     """Add this to the growing message."""
 
     text: str
@@ -119,7 +119,7 @@ class SendBlock(Struct, frozen=True):
     upto: int
 
 
-Step = Idle | Wait | OpenSlot | EditSlot | Feed | Preview | SendBlock
+Step = Idle | Wait | OpenSlot | EditSlot | AppendToSlot | Preview | SendBlock
 Cut = Callable[[str], list[str]]
 """The sources of the messages a text becomes."""
 
@@ -166,7 +166,7 @@ def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
     if draft.streaming.mode == "live":
         if not draft.slots:
             return calling, OpenSlot(draft.text, number, upto)
-        return calling, Feed(draft.text[draft.seen :], number, upto)
+        return calling, AppendToSlot(draft.text[draft.seen :], number, upto)
     sources = cut(draft.text)
     for at, (slot, source) in enumerate(zip(draft.slots, sources, strict=False)):
         if slot.source != source:
@@ -252,7 +252,7 @@ def opened(draft: Draft, step: OpenSlot, message: str, reply_to: str | None, now
     return replace(draft, slots=slots, seen=step.upto, not_before=now + (0.0 if at_once else draft.streaming.pace))
 
 
-def shown(draft: Draft, step: EditSlot | Feed | Preview, now: float) -> Draft:
+def shown(draft: Draft, step: EditSlot | AppendToSlot | Preview, now: float) -> Draft:
     """The platform took the frame."""
     if draft.closed or step.call != draft.call:
         return draft

@@ -6,7 +6,7 @@ text before it can decide about what begins at `index`.
 
 from collections.abc import Callable
 
-from rejoinder.outbound.visible import Visible
+from rejoinder.outbound.visible import VisibleText
 
 _PREFIX = 12  # this much of a line's beginning shows whether it is a quote, or a list item in which a fence may open
 
@@ -36,7 +36,7 @@ class LineReader:
         "_visible",
     )
 
-    def __init__(self, visible: Visible) -> None:
+    def __init__(self, visible: VisibleText) -> None:
         self._visible = visible
         self._rest: str = ""  # what is held back
         self._offset: int = 0  # where it begins in the whole turn

@@ -23,10 +23,10 @@ from rejoinder.outbound.code_spans import QUIET_TICKS
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Declaration, Registry
 from rejoinder.outbound.line_reader import hold
-from rejoinder.outbound.silence import Mode, Silence
+from rejoinder.outbound.silence import Mode, SilenceFilter
 from rejoinder.outbound.stray_reader import StrayReader
 from rejoinder.outbound.tag_reader import BLOCK
-from rejoinder.outbound.visible import Visible
+from rejoinder.outbound.visible import VisibleText
 from rejoinder.rendering.white_space import BLANKS, WHITE, WHITES, WITHOUT_WIDTH
 
 _MOST_UNFAMILIAR = 100  # how many unknown header lines are kept, to be shown if nothing else is
@@ -61,7 +61,7 @@ class ReplyReader(StrayReader):
         ack_max_chars: int = 300,
     ) -> None:
         registry = registry or default_registry()
-        self._silence = Silence(silence)
+        self._silence = SilenceFilter(silence)
         self._lines = header.line_patterns(registry)
         self._taking_text: dict[str, Directive] = {}  # those that take the answer's text as their body
         self._last_line: re.Match[str] | None = None  # a flag that counts if this was the last line
@@ -70,7 +70,7 @@ class ReplyReader(StrayReader):
         self._key_written = False
         self._over = False
         self._finished_silent = False
-        visible = Visible(self._silence, heartbeat=heartbeat, ack_max_chars=ack_max_chars)
+        visible = VisibleText(self._silence, heartbeat=heartbeat, ack_max_chars=ack_max_chars)
         super().__init__(visible, registry, has_trigger=has_trigger)
 
     # --- the verbs ------------------------------------------------------------------------------

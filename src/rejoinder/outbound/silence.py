@@ -62,7 +62,7 @@ _TAKEN_OUT = re.compile(
 _LAST_OF_PARTIAL = frozenset(SILENT + ACKNOWLEDGED + "".join(_CLOSING_OF) + "<>")
 
 
-class Silence:
+class SilenceFilter:
     """Text in, text without the tokens out. Once `silent` is true nothing more comes out."""
 
     def __init__(self, mode: Mode = "edges") -> None:

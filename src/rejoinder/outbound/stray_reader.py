@@ -10,7 +10,7 @@ from rejoinder.outbound.actions import LONGEST
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.line_reader import hold
 from rejoinder.outbound.tag_reader import BLOCK, CLOSER, CLOSER_LENGTH, UNFINISHED_CLOSER, TagReader
-from rejoinder.outbound.visible import Visible
+from rejoinder.outbound.visible import VisibleText
 from rejoinder.rendering.white_space import BLANKS
 
 _MOST_BLANKS = 1024
@@ -30,7 +30,7 @@ class _Stray(Struct):
 class StrayReader(TagReader):
     __slots__ = ("_stray", "_told_outside")
 
-    def __init__(self, visible: Visible, registry: Registry, *, has_trigger: bool) -> None:
+    def __init__(self, visible: VisibleText, registry: Registry, *, has_trigger: bool) -> None:
         self._told_outside: set[str] = set()
         self._stray: _Stray | None = None  # the end of a segment ends it
         super().__init__(visible, registry, has_trigger=has_trigger)

@@ -13,7 +13,7 @@ from rejoinder.outbound.code_reader import CodeReader
 from rejoinder.outbound.directives.declaration import Declaration, Registry
 from rejoinder.outbound.line_reader import hold
 from rejoinder.outbound.silence import ACKNOWLEDGED, SILENT, cut_short
-from rejoinder.outbound.visible import Visible
+from rejoinder.outbound.visible import VisibleText
 from rejoinder.rendering.white_space import BLANKS, WHITE
 
 BLOCK = "actions"
@@ -75,7 +75,7 @@ class TagReader(CodeReader):
         "_without_body",
     )
 
-    def __init__(self, visible: Visible, registry: Registry, *, has_trigger: bool) -> None:
+    def __init__(self, visible: VisibleText, registry: Registry, *, has_trigger: bool) -> None:
         self._registry = registry
         self._wanting = registry.wanting
         self._significant, self._closing = _names(registry)

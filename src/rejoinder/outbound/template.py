@@ -34,7 +34,7 @@ def _squashed(name: str) -> str:
 def _shown(value: object) -> str:
     match value:
         case Sender():
-            return value.called or value.id
+            return value.shown_name or value.id
         case Chat():
             return value.title or value.id
         case EarlierMessage():

@@ -8,7 +8,7 @@ from typing import Literal
 
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
 from rejoinder.outbound.gap import CUT, SEGMENT_END, closed
-from rejoinder.outbound.silence import Silence
+from rejoinder.outbound.silence import SilenceFilter
 from rejoinder.rendering.white_space import MOST_WHITE, WHITE
 
 MOST_PROBLEMS = 100
@@ -18,10 +18,10 @@ MOST_KEPT = 65_536
 """How much of the text is kept for a directive that takes it as its body (OD-5)."""
 
 
-class Visible:
+class VisibleText:
     """Collects the events of one turn; `take()` hands them over."""
 
-    def __init__(self, silence: Silence, *, heartbeat: bool, ack_max_chars: int) -> None:
+    def __init__(self, silence: SilenceFilter, *, heartbeat: bool, ack_max_chars: int) -> None:
         self._silence = silence
         self._pending: list[str | None] = []  # text not yet joined, None where something was taken out of it
         self._in_code = False

@@ -21,14 +21,14 @@ from rejoinder.events import ChangeDebug
 from rejoinder.programs.reloading import SettingsSource
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.settings_agreement import DEBUG
-from rejoinder.store.base import KeepFact
+from rejoinder.store.base import PutFact
 
 log = logging.getLogger(__name__)
 
 NOTHING = "Nothing is set: the file applies."
 HERE: Final = "Until the next start:"
 EVERYWHERE: Final = "On all gateways, until /restart or until none of them runs:"
-A_LOOK: Final = 1.0
+LOOK_SECONDS: Final = 1.0
 """Seconds between two looks at what was set elsewhere."""
 
 
@@ -94,7 +94,7 @@ class Debugging:
         if not self.is_shared or not changed:
             return
         self._rows = None
-        first, *more = (KeepFact(DEBUG, key, text) for key, text in changed.items())
+        first, *more = (PutFact(DEBUG, key, text) for key, text in changed.items())
         await self._gateway.store.write(first, *more)
 
     async def follow(self) -> None:
@@ -105,7 +105,7 @@ class Debugging:
                     await self._look()
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already
-            await asyncio.sleep(A_LOOK)
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def _look(self) -> None:
         rows = await self._gateway.store.facts(DEBUG)

@@ -23,7 +23,7 @@ from rejoinder.agents.failures import RunFailed
 from rejoinder.channels.accounts import section_of
 from rejoinder.channels.base import CanCheck as ChannelCanCheck
 from rejoinder.channels.base import CanClose as ChannelCanClose
-from rejoinder.channels.base import Channel, KeepsTrouble
+from rejoinder.channels.base import Channel, StoresTrouble
 from rejoinder.config import schema
 from rejoinder.config.kinds import channel_kind, store_file
 from rejoinder.config.skills import read_skills
@@ -183,7 +183,7 @@ async def _channel(name: str, said: schema.ConfiguredChannel, settings: schema.S
 async def _account(channel: Channel, account: str, store: str) -> str:
     try:
         found = await channel.check() if isinstance(channel, ChannelCanCheck) else NOTHING_NEEDED
-        if isinstance(channel, KeepsTrouble) and (running := await _gateway(store)) is not None:
+        if isinstance(channel, StoresTrouble) and (running := await _gateway(store)) is not None:
             places = await _read(store, lambda reader: reader.cursors(channel.name, PLACE, account))
             if trouble := channel.trouble_in(places or {}):
                 raise BadUse(f"{found}; the gateway that runs ({running}) says: {trouble}")

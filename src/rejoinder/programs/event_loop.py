@@ -6,6 +6,8 @@ A message crosses the loop about forty times; uvloop does that in C, and saves a
 import asyncio
 from collections.abc import Callable
 
+from rejoinder.wiring.stores import watches_sockets
+
 try:
     import uvloop
 except ImportError:
@@ -13,11 +15,7 @@ except ImportError:
 
 
 def fast_loop(store: str) -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """What makes the loop of a gateway with this store; None is Python's own.
-
-    PostgreSQL needs Python's own: who waits for the server's socket has to be told that the server is gone, and uvloop
-    stops watching such a socket without a word.
-    """
-    if uvloop is None or store.startswith("postgres"):
+    """What makes the loop of a gateway with this store; None is Python's own, which some stores need."""
+    if uvloop is None or watches_sockets(store):
         return None
     return uvloop.new_event_loop

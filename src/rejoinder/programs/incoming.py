@@ -11,7 +11,7 @@ import time
 from hmac import compare_digest
 
 from rejoinder.app import Gateway
-from rejoinder.channels.base import ONLY
+from rejoinder.channels.base import DEFAULT_ACCOUNT
 from rejoinder.channels.web.answers import no_such_room
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.journal import InvalidRequest
@@ -146,7 +146,7 @@ def _route(message: ProgramMessage, token: ApiToken) -> Route:
     wanted = split(message.chat)
     for entry in map(split, token.chats):
         if (entry.channel, entry.id) == (wanted.channel, wanted.id) and entry.account in (None, wanted.account):
-            return Route(wanted.channel or "", wanted.id, message.thread, wanted.account or ONLY)
+            return Route(wanted.channel or "", wanted.id, message.thread, wanted.account or DEFAULT_ACCOUNT)
     raise Refusal(403, f"this token may not write in {message.chat!r}; it may write in: {', '.join(token.chats)}")
 
 

@@ -12,7 +12,7 @@ from rejoinder.channels.web.logins import LOGINS, Invited, found, invitation, in
 from rejoinder.channels.web.records import PAGE
 from rejoinder.errors import BadUse
 from rejoinder.events import ChangeInvitations
-from rejoinder.store.base import KeepFact, OperatorStore, SharedStore, StoreReader
+from rejoinder.store.base import OperatorStore, PutFact, SharedStore, StoreReader
 from rejoinder.store.rooms import scope_of
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ async def invite_by_operator(store: OperatorStore | SharedStore, name: str, now:
         raise BadUse(NO_LOGIN)
     logins = scope_of(log, LOGINS)
     person, token, kept = invite(await store.facts(logins), name, agents, int(now.timestamp() * 1000))
-    await store.write(KeepFact(logins, person.id, kept))
+    await store.write(PutFact(logins, person.id, kept))
     return person.name, invitation(address.decode(), token)
 
 
@@ -156,7 +156,7 @@ async def revoke_by_operator(store: OperatorStore | SharedStore, who: str) -> st
     log, agents = await _page(store)
     logins = scope_of(log, LOGINS)
     person = found(await store.facts(logins), who, agents)
-    await store.write(KeepFact(logins, person.id, None))
+    await store.write(PutFact(logins, person.id, None))
     return person.name
 
 

@@ -97,7 +97,7 @@ async def measure(messages: int, sessions: int, folder: Path) -> Figures:
             began, worked = perf_counter(), process_time()
             await asyncio.gather(*(_converse(wire, gateway, f"chat-{each}", rounds) for each in range(sessions)))
             took, spent, count = perf_counter() - began, process_time() - worked, rounds * sessions
-            await gateway.runs.idle()
+            await gateway.tasks.idle()
     return Figures(
         messages=count,
         sessions=sessions,

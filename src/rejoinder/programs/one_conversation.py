@@ -13,8 +13,8 @@ from rejoinder.errors import BadConfiguration
 from rejoinder.events import Attachment, Inbound, Part, Reply, Route
 from rejoinder.programs import config_writing, debug_settings
 from rejoinder.programs.reloading import Reloading, SettingsSource
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.relay import Hears, Watcher, tell
+from rejoinder.runtime.tasks import Tasks
 
 
 def _only(settings: schema.Settings, channel: str) -> schema.Settings:
@@ -80,7 +80,7 @@ async def get_reply(
     alone = _only(settings, inbound.channel)
     async with Gateway(alone, channels=[channel], store=MEMORY, watcher=watcher) as gateway:
         await gateway.dispatch(inbound)
-        await gateway.runs.idle()
+        await gateway.tasks.idle()
     return channel.replies
 
 
@@ -89,10 +89,10 @@ async def chat(settings: schema.Settings, agent: str, source: SettingsSource) ->
     terminal = plugins.find("channel", "terminal")
     channel = terminal.open_channel("terminal", terminal.Settings(), agent)
     here = _at_terminal(settings, agent)
-    async with Gateway(here, channels=[channel], store=MEMORY) as gateway, Runs() as beside:
+    async with Gateway(here, channels=[channel], store=MEMORY) as gateway, Tasks() as beside:
         read = source.read
         source = source._replace(read=lambda: _at_terminal(read(), agent))
-        note = partial(channel.note, Route("terminal", ""))
+        note = partial(channel.notify_operator, Route("terminal", ""))
         beside.start("reloading", Reloading(gateway, source, note).run())
         debug_settings.attach(gateway, source)
         config_writing.attach(gateway, source)

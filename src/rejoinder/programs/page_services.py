@@ -16,12 +16,11 @@ from rejoinder.config import schema
 from rejoinder.events import Chat, Inbound, PromptImage, Sender
 from rejoinder.programs.incoming import Incoming
 from rejoinder.programs.invitations import Invitations
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import account_of
 from rejoinder.runtime.session.completions import CompletionMessage, complete
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import (
     DropPart,
-    KeptSubagent,
     PairingRequest,
     PairSender,
     PauseJob,
@@ -31,6 +30,7 @@ from rejoinder.store.base import (
     ResendPart,
     Store,
     StoredPart,
+    StoredSubagent,
 )
 from rejoinder.web.services import ApiMessage, ChannelState, PageServices, TokenUsage, Unanswered
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def page_services(
-    gateway: Gateway, settings: schema.Settings, web: WebChannel, tasks: Runs, invitations: Invitations, address: str
+    gateway: Gateway, settings: schema.Settings, web: WebChannel, tasks: Tasks, invitations: Invitations, address: str
 ) -> PageServices:
     store: Store = gateway.store
     rights = gateway.rights()
@@ -101,7 +101,7 @@ def page_services(
         found = (engine.subagents.doing(session) for engine in gateway.engines)
         return next(filter(any, found), ((), ""))
 
-    async def sees_subagent(person: str, room: Room, subagent: KeptSubagent) -> bool:
+    async def sees_subagent(person: str, room: Room, subagent: StoredSubagent) -> bool:
         chat, thread = Chat(room.id, room.kind, room.title, room.agents), subagent.route.thread
         asks = Inbound(web.name, "", "", chat, Sender(person), thread=thread)
         return await rights.may_see_subagent(asks, subagent)

@@ -16,7 +16,7 @@ from rejoinder.errors import BadUse
 from rejoinder.events import ChangeInvitations
 from rejoinder.programs.invitations import Invitations, public_address
 from rejoinder.programs.page_services import page_services
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.web.login import Login
 from rejoinder.web.server import Pages, address
 
@@ -26,7 +26,7 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 async def open_pages(
     stack: AsyncExitStack,
-    tasks: Runs,
+    tasks: Tasks,
     gateway: Gateway,
     settings: schema.Settings,
     web: WebChannel,

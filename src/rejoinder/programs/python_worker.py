@@ -23,7 +23,7 @@ from rejoinder.agents.python import Settings, wire
 from rejoinder.agents.python.function import PythonAgent, find
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 
 PIECE = 65_536
 """Characters of one line."""
@@ -53,16 +53,16 @@ async def _serve(name: str, settings: Settings, told: int, say: int) -> None:
     except BadConfiguration as problem:
         out.write(wire.encode(wire.Opened(str(problem))) + b"\n")
         return await out.drain()
-    async with Runs() as runs:
-        await Worker(agent, runs, out).hear(reader)
+    async with Tasks() as tasks:
+        await Worker(agent, tasks, out).hear(reader)
         os._exit(0)
 
 
 class Worker:
-    def __init__(self, agent: PythonAgent, runs: Runs, out: asyncio.StreamWriter) -> None:
+    def __init__(self, agent: PythonAgent, tasks: Tasks, out: asyncio.StreamWriter) -> None:
         agent.take_limits(RunLimits(inf, inf))  # the gateway has an eye on the time
         self._agent = agent
-        self._runs = runs
+        self._tasks = tasks
         self._out = out
         self._running: dict[int, asyncio.Task[None]] = {}
         self._offers: dict[int, asyncio.Task[None]] = {}
@@ -78,7 +78,7 @@ class Worker:
         match message:
             case wire.Start(run=run, turn=turn):
                 events = cast(AsyncGenerator[AgentEvent, None], self._agent.run(turn))
-                self._running[run] = self._runs.start(
+                self._running[run] = self._tasks.start(
                     f"run {run}", self._tell(run, events), partial(_drop, self._running, run)
                 )
             case wire.Cancel(run=run):
@@ -87,7 +87,7 @@ class Worker:
                     task.cancel()
                 asyncio.get_running_loop().call_later(ENDED_SECONDS, self._look_after, run)
             case wire.Offer(offer=offer, turn=turn):
-                self._offers[offer] = self._runs.start(
+                self._offers[offer] = self._tasks.start(
                     f"offer {offer}", self._offer(offer, turn), partial(_drop, self._offers, offer)
                 )
             case wire.Withdraw(offer=offer):

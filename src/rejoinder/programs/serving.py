@@ -27,8 +27,8 @@ from rejoinder.programs.reloading import Reloading, SettingsSource
 from rejoinder.programs.signals import Told, serve_until_told
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.place.restarting import RestartCheck
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sharing import ProcessRole
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import (
     SharedStore,
 )
@@ -90,14 +90,14 @@ async def serve(
     agents: Mapping[str, Agent] | None = None,
     play: Play | None = None,
     source: SettingsSource | None = None,
-    reviving: RestartCheck | None = None,
+    restart_check: RestartCheck | None = None,
     role: ProcessRole = "all",
 ) -> Told:
     """Runs until every channel has ended, or a signal or a restart ends it cleanly; returns which of these.
 
     `beginning`: what is said first, once nothing can keep the gateway from starting any more. `agents`: opened
     elsewhere, used instead of those of the settings. `source`: where the settings came from; it is watched for changes.
-    `reviving`: as for `Gateway`. `role`: what this process does, beside others on the same store (SC-24).
+    `restart_check`: as for `Gateway`. `role`: what this process does, beside others on the same store (SC-24).
     """
     page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
     async with AsyncExitStack() as stack:
@@ -116,10 +116,10 @@ async def serve(
                 listening = stack.enter_context(_bound(facts))
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
         gateway = await stack.enter_async_context(
-            Gateway(only, agents=agents, channels=channels, store=store, reviving=reviving)
+            Gateway(only, agents=agents, channels=channels, store=store, restart_check=restart_check)
         )
         role = _possible_role(role, settings, say) if gateway.sharing.is_shared else role
-        tasks = await stack.enter_async_context(Runs())
+        tasks = await stack.enter_async_context(Tasks())
         for sentence in (*beginning, kept_in(settings.gateway.store)):
             say(sentence)
         if web is not None and facts is not None and listening is not None:
@@ -174,7 +174,7 @@ def _bound(facts: WebSettings) -> socket.socket:
     return bind(facts.host, facts.port)
 
 
-async def _tell_programs(gateway: Gateway, tasks: Runs) -> None:
+async def _tell_programs(gateway: Gateway, tasks: Tasks) -> None:
     """Loads what it needs when there is a hook, now or later."""
     while not gateway.configured.hooks:  # noqa: ASYNC110 - a file that is read again tells nobody
         await asyncio.sleep(HOOKS_LOOKED_FOR)

@@ -20,7 +20,7 @@ async def serve_until_told(gateway: Gateway, role: ProcessRole = "all") -> Told:
     loop, told = asyncio.get_running_loop(), list[signal.Signals]()
 
     def end(number: signal.Signals) -> None:
-        gateway.runs.start("drain", gateway.drain(0 if told else GRACE))
+        gateway.tasks.start("drain", gateway.drain(0 if told else GRACE))
         if not told and (running := sum(engine.lanes.at_work for engine in gateway.engines)):
             answers = "An answer is" if running == 1 else f"{running} answers are"
             log.info("%s being finished, for up to %.0f s; a second signal ends it at once", answers, GRACE)

@@ -8,8 +8,8 @@ from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.events import Inbound
 from rejoinder.runtime.settings_agreement import SCOPE
 from rejoinder.session import home
-from rejoinder.store.base import KeepFact
-from rejoinder.store.sql.rooms import keep_fact
+from rejoinder.store.base import PutFact
+from rejoinder.store.sql.rooms import put_fact
 from rejoinder.store.sql.whole import Copied, CopyDiffers, copy, rehome
 from rejoinder.turns.agreement import homes_by
 from rejoinder.wiring.stores import open_whole, shown
@@ -35,5 +35,5 @@ def rehome_store(url: str, settings: Settings, shards: int | None) -> tuple[int,
         count = store.db.shards if shards is None else shards
         moved = rehome(store, count, home_of)
         for key, value in homes_by(settings.session).items():
-            keep_fact(store.db, KeepFact(SCOPE, key, value.encode()))
+            put_fact(store.db, PutFact(SCOPE, key, value.encode()))
         return moved, count

@@ -66,15 +66,13 @@ def length(text: str, unit: LengthUnit = "characters") -> int:
             return len(text.encode("utf-8", "surrogatepass"))
 
 
-def split(text: str, limit: int | None, unit: LengthUnit = "characters") -> list[str]:
-    """The messages a text becomes; none if it has no visible character."""
-    return [chunk.text for chunk in cut(text, limit, unit)]
-
-
 def cut(
     text: str, limit: int | None, unit: LengthUnit = "characters", rendered: Callable[[str], int] | None = None
 ) -> list[Chunk]:
-    """Like `split`, with what was added kept apart. `rendered` gives a message's length in the platform's format."""
+    """The messages a text becomes, with what was added kept apart; none if it has no visible character.
+
+    `rendered` gives a message's length in the platform's format.
+    """
     if not is_seen(text):
         return []
     if limit is None or (length(text, unit) <= limit and (rendered is None or rendered(text) <= limit)):

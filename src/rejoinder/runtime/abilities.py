@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import TypeGuard, TypeVar
 
-from rejoinder.agents.base import CanSteer, TellsSteering
+from rejoinder.agents.base import CanSteer, ReportsSteering
 
 Ability = TypeVar("Ability")
 _KNOWN: dict[type, dict[type, bool]] = {}
@@ -24,7 +24,7 @@ def can(thing: object, ability: type[Ability]) -> TypeGuard[Ability]:
 
 def can_steer(agent: object) -> bool:
     """Whether it is worth asking it to take a message into a running turn."""
-    return can(agent, CanSteer) and not (can(agent, TellsSteering) and agent.steers is False)
+    return can(agent, CanSteer) and not (can(agent, ReportsSteering) and agent.steers is False)
 
 
 def learn(things: Iterable[object], base: ModuleType) -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from rejoinder.runtime.account_pace import AccountPaces, AccountStanding
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
-from rejoinder.store.base import KeepFact, SharedStore
+from rejoinder.store.base import PutFact, SharedStore
 
 SCOPE: Final = "gateway/accounts"
 KEPT_FOR: Final = timedelta(minutes=2)
@@ -37,7 +37,7 @@ class AccountNotices:
         changed = self._accounts.take_changed()
         for (channel, account), pace in self._accounts:
             if (channel, account) in changed:
-                await self._store.write(KeepFact(SCOPE, _key(channel, account), self._row(pace.standing())))
+                await self._store.write(PutFact(SCOPE, _key(channel, account), self._row(pace.standing())))
 
     def _row(self, standing: AccountStanding | None) -> bytes | None:
         if standing is None:

@@ -20,7 +20,7 @@ from rejoinder.outbound.budget import Bucket, Rate, refill, share_of
 
 FIRST_REFUSAL: Final = 5.0
 LONGEST_REFUSAL: Final = 60.0
-A_TRY: Final = 2.0
+TRY_SECONDS: Final = 2.0
 """Seconds for which other calls wait for the one that tries a refused account."""
 
 
@@ -85,7 +85,7 @@ class AccountPace:
         """A call is about to be made; a refused account makes only one at a time."""
         if self.trouble:
             self._is_trying = True
-            self.refused_until = asyncio.get_running_loop().time() + A_TRY
+            self.refused_until = asyncio.get_running_loop().time() + TRY_SECONDS
 
     def accept(self) -> None:
         """The platform has accepted a call."""

@@ -76,10 +76,10 @@ class Engine:
         watcher: Watcher = NOBODY,
     ) -> None:
         self._services = services
-        self.runs, self.store = services.runs, services.store
+        self.tasks, self.store = services.tasks, services.store
         self._ending = False
         self._seen: Bounded[int, None] = Bounded(SEEN)  # events that have been taken
-        store, runs = services.store, services.runs
+        store, tasks = services.store, services.tasks
         self._sessions = sessions = Sessions(store, services.memory.recently_used)
         access = Access(services.settings, store)
         prefixes, rights = Prefixes(services, sessions), Rights(services.settings, access)
@@ -121,7 +121,7 @@ class Engine:
             self.subagents,
         )
 
-        turn_counts, self.shell, spoken = TurnCounts(store), Shell(runs), CommandSpeech(services)
+        turn_counts, self.shell, spoken = TurnCounts(store), Shell(tasks), CommandSpeech(services)
         commands = GatewayCommands(services, self.turn_runner, restarting, self.shell, program, self.subagents, spoken)
         revise = MessageEdits(services, self.lanes, sessions).revise
         effects = Effects(parts, access, commands.run, revise)
@@ -147,13 +147,13 @@ class Engine:
         self._external.look()
         await self.subagents.settle()
 
-    def take_no_more(self) -> None:
+    def stop_accepting(self) -> None:
         """From now on what comes is kept, and decided by the next owner."""
         self._ending = True
 
     # --- what comes in ------------------------------------------------------------------------------
 
-    def is_early(self, event: InboxEvent) -> bool:
+    def may_decide_early(self, event: InboxEvent) -> bool:
         """Whether an event may be decided before it is durable, in the same commit."""
         return not self._ending and not self._debounce.waits(event.inbound.channel)
 
@@ -205,8 +205,8 @@ class Engine:
     def kill(self) -> None:
         """The lease is lost: ends everything at once. Nothing is given back, as nothing can be written any more."""
         self._ending = True
-        self.lanes.begin_no_more()
-        self._services.runs.kill()
+        self.lanes.stop_starting()
+        self._services.tasks.kill()
         self._slots.close()
         for memory in (self.conversations, self._sessions, self.turn_runner.restorer):
             memory.forget()

@@ -31,7 +31,7 @@ class ExternalChanges:
         self, parts: SessionParts, outbox: Outbox, access: Access, entry: EventEntry, recovered: asyncio.Event
     ) -> None:
         self._store = parts.services.store
-        self._runs = parts.services.runs
+        self._tasks = parts.services.tasks
         self._parts = parts
         self._outbox = outbox
         self._access = access
@@ -61,7 +61,7 @@ class ExternalChanges:
             and self._recovered.is_set()
             and (self._looking is None or self._looking.done())
         ):
-            self._looking = self._runs.start("look", self._look())
+            self._looking = self._tasks.start("look", self._look())
 
     async def _look(self) -> None:
         while self._again or self._arrived:
@@ -69,9 +69,9 @@ class ExternalChanges:
             try:
                 if everything:
                     await self._parts.readmission.look()
-                    for route in await self._store.to_send():
+                    for route in await self._store.routes_to_send():
                         self._outbox.wake(route)
-                events = await self._store.undecided()
+                events = await self._store.undecided_events()
             except StoreUnavailable:  # the store logs it; senders that go on afterwards ask what there is to send
                 return
             for event in events:

@@ -15,14 +15,14 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.ownership.held_lease import HeldLease, boot_time, deadline_of
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import session_home, shard_of
 from rejoinder.store.base import AnyLease, Lease, Renewal, ShardOwners, SharedStore, Store
 from rejoinder.turns.balance import StayPriority, balance
 
 log = logging.getLogger(__name__)
 
-Make = Callable[[Store, HeldLease[Lease], Runs], Engine]
+Make = Callable[[Store, HeldLease[Lease], Tasks], Engine]
 
 
 class Engines:
@@ -31,16 +31,19 @@ class Engines:
         store: SharedStore,
         holder: str,
         make: Make,
-        runs: Runs,
+        tasks: Tasks,
         *,
+        boot: Callable[[], float] = boot_time,
         moved: Callable[[float], None] = lambda _: None,
     ) -> None:
-        """`moved`: told which part of all shards is held, whenever that changes."""
+        """`boot`: the clock of deadlines, which a proof moves by hand. `moved`: told which part of all shards is held,
+        whenever that changes."""
+        self._boot = boot
         self._moved = moved
         self.holder = holder
         self._store = store
         self._make = make
-        self._runs = runs
+        self._tasks = tasks
         self._held: dict[int, tuple[HeldLease[Lease], Engine]] = {}
         self._leaving: set[int] = set()
 
@@ -81,14 +84,14 @@ class Engines:
 
     async def claim(self, shard: int) -> Engine | None:
         """None: somebody else holds it. The engine has yet to recover."""
-        sent = boot_time()
+        sent = self._boot()
         lease = await self._store.claim(shard, self.holder)
         if lease is None:
             return None
         if (before := self._held.get(shard)) is not None:
             before[0].lose()  # its lease had run out here, and the store has given out a new one
-        held_lease = HeldLease(lease, deadline_of(sent, self._store.lease_seconds))
-        engine = self._make(self._store.owned(lease, held_lease.lose), held_lease, self._runs.scope())
+        held_lease = HeldLease(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
+        engine = self._make(self._store.owned(lease, held_lease.lose), held_lease, self._tasks.scope())
         self._held[shard] = held_lease, engine
         self._count()
         held_lease.on_loss(partial(self._lost, lease, engine))
@@ -122,7 +125,7 @@ class Engines:
         """At once. One of its tasks may wait for another that is gone; it is cancelled until it ends, or the process
         would wait for it when it is told to stop."""
         engine.kill()
-        self._runs.start(f"end:shard {shard}", engine.runs.close())
+        self._tasks.start(f"end:shard {shard}", engine.tasks.close())
 
     def _end_processes(self, agents: list[Agent]) -> None:
         """An agent that worked for a lost shard does not go on in its process, unless it works for another shard."""
@@ -130,7 +133,7 @@ class Engines:
         for agent in agents:
             name, is_free = agent.name, agent not in wanted
             if is_free and can(agent, HasProcess):
-                self._runs.start(f"end:{name}", agent.rest())
+                self._tasks.start(f"end:{name}", agent.suspend())
 
     async def hand_over(self, shard: int, grace: float) -> None:
         """Gives a shard to whoever claims it next: what waits moves at once, runs have `grace` seconds to end."""
@@ -159,7 +162,7 @@ class Engines:
             if (engine := await self.claim(shard)) is not None:
                 self.start_recovery(engine)
         if steps.give_up is not None:
-            self._runs.start(f"hand over:{steps.give_up}", self.hand_over(steps.give_up, grace))
+            self._tasks.start(f"hand over:{steps.give_up}", self.hand_over(steps.give_up, grace))
 
     def _stay_priority(self, shard: int) -> StayPriority:
         engine = self.of(shard)
@@ -170,7 +173,7 @@ class Engines:
         return StayPriority.RUNNING if engine.turn_runner.at_work else StayPriority.IDLE
 
     def start_recovery(self, engine: Engine) -> None:
-        engine.runs.start("recover", engine.recover())
+        engine.tasks.start("recover", engine.recover())
 
     async def look_for_work(self) -> None:
         """What others have written for these shards, if nobody told (SC-12)."""

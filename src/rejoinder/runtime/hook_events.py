@@ -83,7 +83,7 @@ def _message(message: Inbound) -> dict[str, Any]:
         "chat_title": _whole(chat.title),
         "message": message.message_id,
         "entry": message.entry,
-        "sender": {"id": sender.id, "name": _whole(sender.called), "is_bot": sender.is_bot},
+        "sender": {"id": sender.id, "name": _whole(sender.shown_name), "is_bot": sender.is_bot},
         "text": _whole(message.text),
         "reply_to": None if message.reply_to is None else message.reply_to.message_id,
         "attachments": [

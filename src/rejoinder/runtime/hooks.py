@@ -29,8 +29,8 @@ from rejoinder.events import (
 )
 from rejoinder.runtime.hook_events import NAMES, Tellable, hook_events
 from rejoinder.runtime.live import Live
-from rejoinder.runtime.runs import Runs
-from rejoinder.store.base import HookEvent, KeepHookEvents
+from rejoinder.runtime.tasks import Tasks
+from rejoinder.store.base import HookEvent, PutHookEvents
 
 log = logging.getLogger(__name__)
 
@@ -72,14 +72,14 @@ class Hooks:
     def __init__(
         self,
         over_http: Mapping[str, frozenset[str]] | None = None,
-        keep: Callable[[KeepHookEvents], Coroutine[Any, Any, None]] | None = None,
+        keep: Callable[[PutHookEvents], Coroutine[Any, Any, None]] | None = None,
         seconds: float = SECONDS,
     ) -> None:
         """`over_http`: the names of what each hook over HTTP is told. `keep`: writes rows that have no other commit."""
         self.over_http = Live(over_http or {})
         self._keep = keep
         self._seconds = seconds
-        self._runs = Runs()
+        self._tasks = Tasks()
         self._subscribed: dict[type[Happening], list[Hook]] = {}
         self._on_rows: list[Callable[[], None]] = []
 
@@ -100,10 +100,10 @@ class Hooks:
         told = self.over_http.now
         return hook_events(happening, told, datetime.now(UTC)) if told else ()
 
-    def kept(self, happening: Tellable) -> tuple[KeepHookEvents, ...]:
+    def kept(self, happening: Tellable) -> tuple[PutHookEvents, ...]:
         """What is written with what it tells of."""
         rows = self.rows(happening)
-        return (KeepHookEvents(rows),) if rows else ()
+        return (PutHookEvents(rows),) if rows else ()
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls `hook` with each happening of this name."""
@@ -125,14 +125,14 @@ class Hooks:
         if self.over_http.now and isinstance(happening, Tellable):
             self._tell_over_http(happening, kept=kept)
         for hook in self._subscribed.get(type(happening), ()):
-            self._runs.start(f"hook:{_name(hook)}", self._call(hook, happening))
+            self._tasks.start(f"hook:{_name(hook)}", self._call(hook, happening))
 
     def _tell_over_http(self, happening: Tellable, *, kept: bool) -> None:
         if kept:
             return self.rows_written()
         if self._keep is not None:
             for rows in self.kept(happening):
-                self._runs.start("hook", self._keep(rows), then=self.rows_written)
+                self._tasks.start("hook", self._keep(rows), then=self.rows_written)
 
     async def _call(self, hook: Hook, happening: Happening) -> None:
         limit = asyncio.timeout(self._seconds)
@@ -147,7 +147,7 @@ class Hooks:
 
     async def close(self) -> None:
         """Waits for the hooks under way; their time limit keeps this short."""
-        await self._runs.idle()
+        await self._tasks.idle()
 
 
 def _name(hook: Hook) -> str:

@@ -6,11 +6,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import ONLY
+from rejoinder.channels.base import DEFAULT_ACCOUNT
 from rejoinder.errors import NotStored, StoreUnavailable
 from rejoinder.events import Inbound
 from rejoinder.runtime.intake import InboxIntake
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.runtime.write_batch import until_available
 from rejoinder.store.base import NamedLease, Store, StoredCursor
 
@@ -24,7 +24,13 @@ class ChannelInlet:
     """Does not return while the store is unavailable (DU-15): a message that is not durable is not acknowledged."""
 
     def __init__(
-        self, channel: str, account: str, intake: InboxIntake, store: Store, runs: Runs, lease: NamedLease | None = None
+        self,
+        channel: str,
+        account: str,
+        intake: InboxIntake,
+        store: Store,
+        tasks: Tasks,
+        lease: NamedLease | None = None,
     ) -> None:
         """`lease`: under which it listens, where others could."""
         self._lease = lease
@@ -32,7 +38,7 @@ class ChannelInlet:
         self._account = account
         self._intake = intake
         self._store = store
-        self._runs = runs
+        self._tasks = tasks
 
     async def __call__(
         self,
@@ -43,7 +49,7 @@ class ChannelInlet:
     ) -> None:
         read = None if cursor is None else self._cursor(READ, cursor)
         single = tuple([self._cursor(PLACE + name, value) for name, value in places.items()]) if places else ()
-        if self._account != ONLY:
+        if self._account != DEFAULT_ACCOUNT:
             messages = tuple(replace(message, account=self._account) for message in messages)
 
         def accept() -> Coroutine[Any, Any, None]:
@@ -63,8 +69,8 @@ class ChannelInlet:
         try:
             async with asyncio.timeout(within):
                 while True:
-                    storing = self._runs.start(f"accept:{self._channel}", accept())
-                    await self._runs.wait(storing)
+                    storing = self._tasks.start(f"accept:{self._channel}", accept())
+                    await self._tasks.wait(storing)
                     match storing.exception():
                         case None:
                             return

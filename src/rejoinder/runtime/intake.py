@@ -66,15 +66,15 @@ class InboxIntake:
                 return
             for event in events:
                 engine = self._taking(event, waits=waits)
-                if engine is not None and engine.is_early(event):
+                if engine is not None and engine.may_decide_early(event):
                     taken.append((engine, event))
                     engine.decide(event)
 
         try:
             if change is None:
-                events = await self._store.write(accept, known=take)
+                events = await self._store.write(accept, on_result=take)
             else:
-                events, first = await self._store.write(accept, change, known=take)
+                events, first = await self._store.write(accept, change, on_result=take)
         except Exception:
             for engine, event in taken:
                 engine.forget(event)

@@ -5,34 +5,43 @@ from collections.abc import Callable, Coroutine, Mapping
 from time import monotonic
 from typing import Any
 
-from rejoinder.channels.base import Channel, FollowsLog, HasAccount, ReportsLiveness, TellsPlaceTrouble, TellsTrouble
-from rejoinder.runtime.runs import Runs, until_cancelled
+from rejoinder.channels.base import (
+    Channel,
+    FollowsLog,
+    HasAccount,
+    ReportsLiveness,
+    ReportsPlaceTrouble,
+    ReportsTrouble,
+)
 from rejoinder.runtime.serving import account_of
+from rejoinder.runtime.tasks import Tasks, until_cancelled
 
 
 class Listening:
     """`channels`: by what people call them. `refusal`: why a platform takes nothing from an account of a channel, or
     nothing."""
 
-    def __init__(self, channels: Mapping[str, Channel], runs: Runs, refusal: Callable[[str, str | None], str]) -> None:
+    def __init__(
+        self, channels: Mapping[str, Channel], tasks: Tasks, refusal: Callable[[str, str | None], str]
+    ) -> None:
         self.tasks: list[asyncio.Task[None]] = []
         self._channels = channels
-        self._runs = runs
+        self._all_tasks = tasks
         self._refusal = refusal
 
     def start(self, listen: Callable[[str, Channel], Coroutine[Any, Any, None]], *, is_worker: bool) -> None:
         """A worker listens only where others hand it what they heard, and works until it is ended."""
         self.tasks = [
-            self._runs.start(_task_name(name), listen(name, channel))
+            self._all_tasks.start(_task_name(name), listen(name, channel))
             for name, channel in self._channels.items()
             if not is_worker or isinstance(channel, FollowsLog)
         ]
         if is_worker:
-            self.tasks.append(self._runs.start("work", until_cancelled()))
+            self.tasks.append(self._all_tasks.start("work", until_cancelled()))
 
     async def until_ended(self) -> None:
         for task in self.tasks:
-            await self._runs.wait(task)
+            await self._all_tasks.wait(task)
 
     def raise_failure(self) -> None:
         """Raises what a channel has ended with, if it was an error."""
@@ -42,7 +51,7 @@ class Listening:
 
     def listens(self, name: str) -> bool:
         """Whether it takes messages now."""
-        return self._runs.has(_task_name(name))
+        return self._all_tasks.has(_task_name(name))
 
     def silent_for(self, name: str) -> float | None:
         """Seconds since its platform last showed that it hears us; None: it does not tell, or there was no sign yet."""
@@ -56,7 +65,7 @@ class Listening:
         if ended is not None and not ended.cancelled() and (failure := ended.exception()) is not None:
             return str(failure)
         here = self._channels[name]
-        if isinstance(here, TellsTrouble) and here.trouble:
+        if isinstance(here, ReportsTrouble) and here.trouble:
             return here.trouble
         silent = self.silent_for(name)
         if silent is not None and isinstance(here, ReportsLiveness) and silent > here.stale_after:
@@ -67,7 +76,7 @@ class Listening:
     def place_troubles(self, name: str) -> tuple[str, ...]:
         """What keeps it from single places."""
         here = self._channels[name]
-        return here.place_troubles if isinstance(here, TellsPlaceTrouble) else ()
+        return here.place_troubles if isinstance(here, ReportsPlaceTrouble) else ()
 
 
 def _task_name(name: str) -> str:

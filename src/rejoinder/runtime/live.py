@@ -20,7 +20,7 @@ class Live(Generic[Value]):
         self._watchers = [each for each in self._watchers if each() is not None]
         self._watchers.append(WeakMethod(call))
 
-    def become(self, value: Value) -> None:
+    def replace(self, value: Value) -> None:
         self.now = value
         for each in self._watchers:
             if (call := each()) is not None:

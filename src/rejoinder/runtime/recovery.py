@@ -17,7 +17,7 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from rejoinder.channels.base import EndsGrowing
+from rejoinder.channels.base import EndsAbandonedMessages
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import LeaseLost, StoreUnavailable, Unreadable
 from rejoinder.runtime.abilities import can
@@ -27,7 +27,7 @@ from rejoinder.runtime.outbox.offers import close_left_open
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.runtime.session.questions import RESTARTED
-from rejoinder.store.base import InboxEvent, ReleaseEvents, TryEvents
+from rejoinder.store.base import CountEventAttempts, InboxEvent, TakeBackEventAttempts
 from rejoinder.store.base import RecoveryRows as Found
 from rejoinder.turns.suspicion import MOST_ALONE
 
@@ -42,7 +42,7 @@ class Recovery:
         self._store = services.store
         self._is_shared = services.is_shared
         self._channels = services.channels
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._clock = services.clock
         self._parts = parts
         self._outbox = outbox
@@ -58,8 +58,8 @@ class Recovery:
         found = await self._store.recover(self._clock())
         crashpoint("K25")
         for name, channel in self._channels.items():
-            if can(channel, EndsGrowing):
-                await channel.end_growing(await self._store.log_growing(name))
+            if can(channel, EndsAbandonedMessages):
+                await channel.end_abandoned_messages(await self._store.log_growing(name))
         await self._outbox.recover(found.unknown, found.to_send)
         await parts.questions.recall()
         for unread in found.unread:
@@ -70,7 +70,7 @@ class Recovery:
                 await parts.quarantine.put_unread(unread)
         events = tuple([event for event in found.events if self._can_be_decided(event)])
         if any(event.attempts for event in events):
-            parts.slots.hold()
+            parts.slots.pause()
         try:
             await self._open_turns.resume(found.turns)
             asked = await parts.questions.keep_of(self._open_turns.resumed)
@@ -78,7 +78,7 @@ class Recovery:
             await self._queue(found)
             await self._decide(events)
         finally:
-            parts.slots.let_go()
+            parts.slots.resume()
         await parts.readmission.look()
         self._over.set()
 
@@ -95,7 +95,7 @@ class Recovery:
         tried, self._tried = tuple(self._tried), []
         if tried:
             with suppress(StoreUnavailable, LeaseLost):  # a new owner has taken them back already
-                await self._store.write(ReleaseEvents(tried))
+                await self._store.write(TakeBackEventAttempts(tried))
 
     # --- what was accepted and not decided --------------------------------------------------------
 
@@ -123,9 +123,9 @@ class Recovery:
                 await self._parts.quarantine.put_event(event)
             else:
                 await self._try(event)
-                await self._runs.wait(self._entry.decide(event))
+                await self._tasks.wait(self._entry.decide(event))
 
     async def _try(self, *events: InboxEvent) -> None:
         ids = tuple(event.id for event in events)
         self._tried += ids
-        await self._store.write(TryEvents(ids))
+        await self._store.write(CountEventAttempts(ids))

@@ -19,7 +19,7 @@ from rejoinder.errors import RejoinderError, StoreUnavailable
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.place.restarting import Restart, RestartCheck, remembered
 from rejoinder.runtime.settings_agreement import DEBUG
-from rejoinder.store.base import KeepFact, SharedStore, Verb
+from rejoinder.store.base import PutFact, SharedStore, Verb
 from rejoinder.turns.restarts import RestartRequest, RestartTurn, is_free, is_obeyed, is_over, turn_of
 
 log = logging.getLogger(__name__)
@@ -28,13 +28,13 @@ SCOPE: Final = "gateway/restart"
 ASKED: Final = "asked"
 TURN: Final = "turn"
 LEASE: Final = "restart"
-A_LOOK: Final = 1.0
+LOOK_SECONDS: Final = 1.0
 
 
 async def ask_all(store: SharedStore, command: str, at: datetime) -> tuple[Verb[Any], ...]:
     """What is written with the end of the command; what `/debug` has set ends with it."""
     row = msgspec.json.encode(RestartRequest(at, command))
-    return KeepFact(SCOPE, ASKED, row), *(KeepFact(DEBUG, key, None) for key in await store.facts(DEBUG))
+    return PutFact(SCOPE, ASKED, row), *(PutFact(DEBUG, key, None) for key in await store.facts(DEBUG))
 
 
 class RestartTurns:
@@ -44,14 +44,14 @@ class RestartTurns:
         self,
         store: SharedStore,
         holder: str,
-        reviving: RestartCheck,
+        restart_check: RestartCheck,
         clock: DatabaseClock,
         end: Callable[[Restart], None],
     ) -> None:
         self._store = store
         self._holder = holder
-        self._reviving = reviving
-        self._obeyed = reviving.obeyed
+        self._restart_check = restart_check
+        self._obeyed = restart_check.obeyed
         self._clock = clock
         self._end = end
         self._began: datetime | None = None
@@ -66,13 +66,13 @@ class RestartTurns:
                     return
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already
-            await asyncio.sleep(A_LOOK)
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def _return(self) -> None:
         if not self._clock.is_told:
             return
-        if is_over(_row(await self._store.facts(SCOPE), TURN, RestartTurn), self._reviving.returns):
-            await self._store.write(KeepFact(SCOPE, TURN, None))
+        if is_over(_row(await self._store.facts(SCOPE), TURN, RestartTurn), self._restart_check.returns):
+            await self._store.write(PutFact(SCOPE, TURN, None))
         self._began = self._clock()
 
     async def _look(self, began: datetime) -> bool:
@@ -82,7 +82,7 @@ class RestartTurns:
         if asked is None or not is_obeyed(asked, began, self._obeyed):
             return False
         try:
-            await asyncio.to_thread(self._reviving.check)
+            await asyncio.to_thread(self._restart_check.check)
         except RejoinderError as wrong:
             log.error("Not restarted, because it would not start: %s", wrong)
             self._obeyed = remembered(self._obeyed, asked.command)
@@ -101,7 +101,7 @@ class RestartTurns:
             if not is_free(_row(await self._store.facts(SCOPE), TURN, RestartTurn), now):
                 return False
             row = msgspec.json.encode(turn_of(self._holder, now))
-            await self._store.write(KeepFact(SCOPE, TURN, row))
+            await self._store.write(PutFact(SCOPE, TURN, row))
             return True
         finally:
             await self._store.release(lease)

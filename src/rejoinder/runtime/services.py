@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct, field
 
-from rejoinder.agents.base import REMEMBERED, Agent
+from rejoinder.agents.base import MOST_REMEMBERED_SESSIONS, Agent
 from rejoinder.blobs import Blobs
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import Channel
@@ -14,9 +14,9 @@ from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.held_lease import UNENDING, HeldLease
 from rejoinder.runtime.recent import RecentlyUsed
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.slot_pool import SlotPool
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.store.base import Lease, Store
 
@@ -36,7 +36,7 @@ class ProcessMemory:
 
     def __init__(self) -> None:
         self.recently_used = RecentlyUsed()
-        self.restored: Bounded[str, tuple[object, Agent]] = Bounded(REMEMBERED // 2)
+        self.restored: Bounded[str, tuple[object, Agent]] = Bounded(MOST_REMEMBERED_SESSIONS // 2)
         """Which agent knows each session, and who restored it. Half of what agents remember, and they remember for
         all engines: a session missing here may be missing from the agent's memory, or soon will be."""
 
@@ -49,7 +49,7 @@ class Services(Struct, frozen=True):
     channels: Mapping[str, Channel]
     """By name, and accounts as `serving.listener` calls them."""
     store: Store
-    runs: Runs
+    tasks: Tasks
     settings: Live[RuntimeSettings]
     clock: Callable[[], datetime]
     hooks: Hooks

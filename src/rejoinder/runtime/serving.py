@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 
-from rejoinder.channels.base import ONLY, Channel, HasAccount
+from rejoinder.channels.base import DEFAULT_ACCOUNT, Channel, HasAccount
 from rejoinder.events import Route
 
 
 def account_of(channel: Channel) -> str:
-    return channel.account if isinstance(channel, HasAccount) else ONLY
+    return channel.account if isinstance(channel, HasAccount) else DEFAULT_ACCOUNT
 
 
 def listener(channel: str, account: str) -> str:
     """What people call it: the channel's name, and the account's where there are several."""
-    return channel if account == ONLY else f"{channel}/{account}"
+    return channel if account == DEFAULT_ACCOUNT else f"{channel}/{account}"
 
 
 def listeners(channels: Iterable[Channel]) -> dict[str, Channel]:

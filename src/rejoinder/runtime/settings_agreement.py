@@ -13,14 +13,14 @@ from typing import Final
 from rejoinder.channels.base import Channel
 from rejoinder.runtime.serving import account_of
 from rejoinder.session import SessionSettings
-from rejoinder.store.base import KeepFact, SharedStore
+from rejoinder.store.base import PutFact, SharedStore
 from rejoinder.turns.agreement import ACCOUNTS, accounts_named, difference, homes_by
 
 SCOPE: Final = "gateway/settings"
 DEBUG: Final = "gateway/debug"
 """Where the rows are of what `/debug` has set."""
 LEASE: Final = "settings"
-A_TRY: Final = 0.2
+RETRY_SECONDS: Final = 0.2
 
 
 def accounts_of(channels: Iterable[Channel]) -> str:
@@ -37,7 +37,7 @@ class SettingsAgreement:
         """Why this process cannot work beside the others; empty: it can. Raises `StoreUnavailable`."""
         await self._store.renew(self._holder, (), claims=False)  # until it is known, others keep what they have
         while (lease := await self._store.claim_named(LEASE, self._holder)) is None:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(A_TRY)
+            await asyncio.sleep(RETRY_SECONDS)
         try:
             return await self._compare()
         finally:
@@ -49,9 +49,9 @@ class SettingsAgreement:
             return differs
         for key, value in self._wanted.items():
             if known.get(key) != value.encode():
-                await self._store.write(KeepFact(SCOPE, key, value.encode()))
+                await self._store.write(PutFact(SCOPE, key, value.encode()))
         for key in () if others else await self._store.facts(DEBUG):
-            await self._store.write(KeepFact(DEBUG, key, None))
+            await self._store.write(PutFact(DEBUG, key, None))
         return ""
 
     async def _others(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from random import uniform
 from typing import Final, Literal
 
-from rejoinder.channels.base import CanIntroduce, Channel, FollowsLog, SharesLive
+from rejoinder.channels.base import CanPrepareToSend, Channel, FollowsLog, SharesLiveUpdates
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.account_notices import AccountNotices
 from rejoinder.runtime.account_pace import AccountPaces
@@ -17,11 +17,11 @@ from rejoinder.runtime.ownership.duties import Duties
 from rejoinder.runtime.ownership.lease_renewer import LeaseRenewer
 from rejoinder.runtime.place.restarting import Restart, RestartCheck
 from rejoinder.runtime.restart_turns import RestartTurns
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings_agreement import SettingsAgreement, accounts_of
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import SessionSettings
 from rejoinder.store.base import AnyLease, Renewal, Shard, ShardOwners, SharedStore
-from rejoinder.turns.balance import A_LOOK, A_STEP, pause_after
+from rejoinder.turns.balance import LOOK_SECONDS, MOVING_LOOK_SECONDS, pause_after
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ INTRODUCTIONS: Final = 15.0
 """Seconds for which a process waits for its platforms before it claims anything."""
 BETWEEN_CHECKS: Final = 0.02
 """After which part of a lease the deadlines are looked at again."""
-A_MOMENT: Final = 0.1
+LIVE_PAUSE: Final = 0.1
 """Seconds between two times at which others are told of the moment; what happens meanwhile is told together."""
 
 
@@ -61,7 +61,7 @@ class Sharing:
         role: ProcessRole,
         channels: Mapping[str, Channel],
         session: SessionSettings,
-        runs: Runs,
+        tasks: Tasks,
         grace: float,
     ) -> None:
         """From now on this process does the part of this role (SC-24), among these tasks. Nothing is claimed before the
@@ -69,23 +69,23 @@ class Sharing:
         self._role = role
         accounts = accounts_of(channels.values())
         await self._agree(SettingsAgreement(self._store, self._engines.holder, session, accounts))
-        await self.begin(runs)
-        self._share_live(channels.values(), runs)
+        await self.begin(tasks)
+        self._share_live(channels.values(), tasks)
         known = [
-            runs.start(f"introduce:{name}", channel.introduce())
+            tasks.start(f"prepare_to_send:{name}", channel.prepare_to_send())
             for name, channel in channels.items()
-            if isinstance(channel, CanIntroduce)
+            if isinstance(channel, CanPrepareToSend)
         ]
         if known:
             await asyncio.wait(known, timeout=INTRODUCTIONS)
-        self.looks += [each.look_again for each in channels.values() if isinstance(each, FollowsLog)]
-        runs.start("own", self.own(grace))
-        runs.start("accounts", self._tell_accounts())
+        self.looks += [each.poll_log for each in channels.values() if isinstance(each, FollowsLog)]
+        tasks.start("own", self.own(grace))
+        tasks.start("accounts", self._tell_accounts())
 
-    def restart_in_turn(self, reviving: RestartCheck, end: Callable[[Restart], None], runs: Runs) -> None:
+    def restart_in_turn(self, restart_check: RestartCheck, end: Callable[[Restart], None], tasks: Tasks) -> None:
         """From now on this process starts again when all are asked to."""
-        turns = RestartTurns(self._store, self._engines.holder, reviving, self._clock, end)
-        runs.start("restart", turns.run())
+        turns = RestartTurns(self._store, self._engines.holder, restart_check, self._clock, end)
+        tasks.start("restart", turns.run())
 
     async def _agree(self, agreement: SettingsAgreement) -> None:
         while True:
@@ -93,7 +93,7 @@ class Sharing:
                 self.disagrees = await agreement.reach()
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already
-                await asyncio.sleep(A_LOOK)
+                await asyncio.sleep(LOOK_SECONDS)
                 continue
             if self.disagrees:
                 log.error("%s", self.disagrees)
@@ -103,7 +103,7 @@ class Sharing:
     def _claims(self) -> bool:
         return self._role != "front" and not self.disagrees
 
-    async def begin(self, runs: Runs) -> None:
+    async def begin(self, tasks: Tasks) -> None:
         """From now on others see this process. Its leases are kept as long as these tasks run."""
         self._store.on_arrivals(self._engines.changed)
         await self._see_and_be_seen()
@@ -112,8 +112,8 @@ class Sharing:
         renewer = LeaseRenewer(
             self._store, self._engines.holder, self._leases, self._renewed, claims=self._claims, seconds=seconds
         )
-        runs.start("renew", renewer.run())
-        runs.start("deadlines", self._watch_deadlines(seconds))
+        tasks.start("renew", renewer.run())
+        tasks.start("deadlines", self._watch_deadlines(seconds))
 
     async def _watch_deadlines(self, seconds: float) -> None:
         """Ends what has run out here, also while nothing is about to be done and the store does not answer (SC-3)."""
@@ -138,7 +138,7 @@ class Sharing:
 
     async def own(self, grace: float) -> None:
         """Claims, gives up and loses, and looks for what others have written, until it is cancelled."""
-        pause, before = A_LOOK, tuple[Shard, ...]()
+        pause, before = LOOK_SECONDS, tuple[Shard, ...]()
         while True:
             try:
                 owners = await self._look(grace)
@@ -146,8 +146,10 @@ class Sharing:
                 before = owners.shards
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already
-                pause = A_LOOK
-            await asyncio.sleep(pause + uniform(0.0, A_STEP))  # processes that start together do not go in step
+                pause = LOOK_SECONDS
+            await asyncio.sleep(
+                pause + uniform(0.0, MOVING_LOOK_SECONDS)
+            )  # processes that start together do not go in step
 
     async def _tell_accounts(self) -> None:
         while True:
@@ -172,23 +174,23 @@ class Sharing:
 
     # --- what is shown for the moment -----------------------------------------------------------------
 
-    def _share_live(self, channels: Iterable[Channel], runs: Runs) -> None:
-        sharing = {each.name: each for each in channels if isinstance(each, SharesLive)}
+    def _share_live(self, channels: Iterable[Channel], tasks: Tasks) -> None:
+        sharing = {each.name: each for each in channels if isinstance(each, SharesLiveUpdates)}
 
         def heard(channel: str, said: str) -> None:
             if (here := sharing.get(channel)) is not None:
-                here.hear_live(said)
+                here.receive_live_update(said)
 
         for channel in sharing.values():
-            channel.share_live()
-            runs.start(f"live:{channel.name}", self._relay(channel))
+            channel.begin_sharing_live()
+            tasks.start(f"live:{channel.name}", self._relay(channel))
         if sharing:
             self._store.on_live(heard)
 
-    async def _relay(self, channel: SharesLive) -> None:
+    async def _relay(self, channel: SharesLiveUpdates) -> None:
         """Tells others what this channel shows for the moment, until it is cancelled (SC-14)."""
         while True:
-            news = await channel.live_news()
+            news = await channel.next_live_updates()
             if not self.is_alone:
                 await self._store.tell_live(channel.name, news)
-            await asyncio.sleep(A_MOMENT)
+            await asyncio.sleep(LIVE_PAUSE)

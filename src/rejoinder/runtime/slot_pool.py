@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from rejoinder.agents.base import HasProcess
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.turns.choose import SlotLimits, SlotUse, StartRequest, choose
 
 
@@ -40,7 +40,7 @@ class SlotPool:
         if process is not None and process not in self.running.values():
             self.rested[process] = None
 
-    def choose(self, limits: SlotLimits, processes: Mapping[str, HasProcess], runs: Runs) -> None:
+    def choose(self, limits: SlotLimits, processes: Mapping[str, HasProcess], tasks: Tasks) -> None:
         """Gives out what is free, in the order of the requests, whichever engine made them."""
         if not self.asking or self.head_starts:
             return
@@ -56,7 +56,7 @@ class SlotPool:
         for process in choice.retire:
             del self.rested[process]
         if choice.retire:
-            runs.start("retire", _rest([processes[name] for name in choice.retire]), then=lambda: self._go(started))
+            tasks.start("retire", _rest([processes[name] for name in choice.retire]), then=lambda: self._go(started))
         else:
             for asking in started.values():
                 asking.go()
@@ -74,4 +74,4 @@ class SlotPool:
 
 async def _rest(retired: list[HasProcess]) -> None:
     for process in retired:
-        await process.rest()
+        await process.suspend()

@@ -17,19 +17,19 @@ from rejoinder.store.hook_events import (
     EndHookEvent,
     FreeHookEvents,
     HookQueue,
-    KeepHookEvents,
+    PutHookEvents,
     RetryHookEvent,
 )
 from rejoinder.store.jobs import (
+    CreateOwnEvent,
+    JobReply,
     JobState,
-    KeepJob,
-    KeptJob,
-    NoteSaid,
-    Originate,
-    PassTick,
     PauseJob,
+    PutJob,
+    RecordJobReply,
     RequestJobRun,
-    SaidBefore,
+    SkipTick,
+    StoredJob,
     Tick,
 )
 from rejoinder.store.ownership_rows import (
@@ -40,24 +40,23 @@ from rejoinder.store.ownership_rows import (
     ProcessState,
     Renewal,
 )
-from rejoinder.store.questions import KeptQuestion, PutQuestion
+from rejoinder.store.questions import PutQuestion, StoredQuestion
 from rejoinder.store.reading import StoreReader
-from rejoinder.store.rooms import KeepFact, OpenLog, RecordChanges, RoomReader, scope_of
+from rejoinder.store.rooms import OpenLog, PutFact, RecordChanges, RoomReader, scope_of
 from rejoinder.store.rows import (
     EVENT_STATES,
     IN_FLIGHT,
     INPUT_STATES,
     LATEST,
+    OPEN_PART_STATES,
     PART_STATES,
     TURN_STATES,
-    UNENDED,
     YIELDING,
     AccessRows,
     AgentSession,
     AllowEdit,
     Backlog,
     Busy,
-    Census,
     EventState,
     Health,
     HookEvent,
@@ -65,7 +64,6 @@ from rejoinder.store.rows import (
     IndexedMessage,
     Input,
     InputState,
-    KeptSession,
     LocatedMessage,
     NotBefore,
     OpenTurn,
@@ -78,9 +76,11 @@ from rejoinder.store.rows import (
     PlaceFacts,
     Quarantined,
     RecoveryRows,
+    RowCounts,
     RunClaim,
     StoredCursor,
     StoredPart,
+    StoredSession,
     StoredTurn,
     TraceEntry,
     TranscriptEntry,
@@ -89,7 +89,7 @@ from rejoinder.store.rows import (
     Workload,
     said_about,
 )
-from rejoinder.store.subagents import KeptSubagent, LogLine, PutSubagent, SubagentState, log_of
+from rejoinder.store.subagents import LogLine, PutSubagent, StoredSubagent, SubagentState, log_of
 from rejoinder.store.verbs import (
     PART_MOVES,
     Accept,
@@ -98,6 +98,7 @@ from rejoinder.store.verbs import (
     BuryPart,
     ClaimPart,
     ClearBotTurns,
+    CountEventAttempts,
     Destination,
     DropInputs,
     DropPart,
@@ -105,21 +106,21 @@ from rejoinder.store.verbs import (
     EndRun,
     ForgetMessage,
     HoldPart,
-    KeepPairingRequest,
-    KeepUnderstood,
     MarkSent,
     MarkUnknown,
     MoveCursor,
     NoteMessages,
     PairSender,
     PlanParts,
+    PutAgentSession,
+    PutPairingRequest,
     PutSession,
+    PutUnderstood,
     QuarantineEvent,
     QuarantineSession,
     QuarantineTurn,
     ReadmitEvent,
     ReadmitTurn,
-    ReleaseEvents,
     ReleaseRun,
     RequestEventRerun,
     RequestTurnRerun,
@@ -129,13 +130,12 @@ from rejoinder.store.verbs import (
     RetryPart,
     ReviseInput,
     RouteEvent,
-    SaveAgentSession,
     SettleEvent,
     SteerInputs,
     SummariseInputs,
     Sweep,
+    TakeBackEventAttempts,
     Trace,
-    TryEvents,
     Unpair,
     Verb,
     WithdrawParts,
@@ -143,7 +143,7 @@ from rejoinder.store.verbs import (
 
 MOST_RESUMED: Final = 20
 RESUMED_FOR: Final = timedelta(minutes=15)
-OPERATOR_VERBS: Final[tuple[type[Verb[object]], ...]] = (*verbs.OPERATOR_VERBS, PauseJob, RequestJobRun, KeepFact)
+OPERATOR_VERBS: Final[tuple[type[Verb[object]], ...]] = (*verbs.OPERATOR_VERBS, PauseJob, RequestJobRun, PutFact)
 """What an operator may write while a gateway runs on the store: each is one step, fenced, and claims nothing."""
 
 A = TypeVar("A")
@@ -155,14 +155,14 @@ class Store(StoreReader, Protocol):
     """What one engine writes and reads. `SharedStore.owned` gives it the store of its shard."""
 
     @overload
-    async def write(self, verb: Verb[A], /, *, known: Callable[[A], None] | None = None) -> A:
-        """`known` is called with the result as soon as there is one, which may be before it is durable: what `known`
-        writes becomes durable with the result, or not at all. When `write` raises, what `known` was told is void."""
+    async def write(self, verb: Verb[A], /, *, on_result: Callable[[A], None] | None = None) -> A:
+        """`on_result` is called with the result as soon as there is one, which may be before it is durable. What it
+        writes becomes durable with the result, or not at all; when `write` raises, the result was never stored."""
         ...
 
     @overload
     async def write(
-        self, verb: Verb[A], second: Verb[B], /, *, known: Callable[[A], None] | None = None
+        self, verb: Verb[A], second: Verb[B], /, *, on_result: Callable[[A], None] | None = None
     ) -> tuple[A, B]: ...
     @overload
     async def write(self, verb: Verb[A], second: Verb[B], third: Verb[C], /) -> tuple[A, B, C]: ...
@@ -179,7 +179,7 @@ class Store(StoreReader, Protocol):
         """Whether the store can be written; if the last write failed, finds out by trying."""
         ...
 
-    def on_foreign_change(self, told: Callable[[], None]) -> None:
+    def on_foreign_change(self, callback: Callable[[], None]) -> None:
         """Calls `told` in this loop, within about a second, when another process has written to the store.
 
         One call may stand for several changes, and now and then for none: it says "look again", not what to find.
@@ -230,7 +230,7 @@ class SharedStore(Store, Protocol):
         """The shards in which something waits to be decided, sent or run again, whoever wrote it (SC-12)."""
         ...
 
-    def on_arrivals(self, told: Callable[[frozenset[int]], None]) -> None:
+    def on_arrivals(self, callback: Callable[[frozenset[int]], None]) -> None:
         """Calls `told` in this loop with the shards that somebody else has written to; with none when it may be any.
         It may be late or never come: who wants to know also looks."""
         ...
@@ -240,11 +240,11 @@ class SharedStore(Store, Protocol):
         and may be lost; a store of one process does nothing."""
         ...
 
-    def on_live(self, told: Callable[[str, str], None]) -> None:
+    def on_live(self, callback: Callable[[str, str], None]) -> None:
         """Calls `told` in this loop with what others tell that way: the channel, and what it says."""
         ...
 
-    def owned(self, lease: Lease, lost: Callable[[], None] = ...) -> Store:
+    def owned(self, lease: Lease, on_lost: Callable[[], None] = ...) -> Store:
         """The store as the holder of this lease sees it. What is to be done is that of the shard, and a write raises
         `LeaseLost` when the shard has another generation, after calling `lost`: nothing of it was written."""
         ...
@@ -269,12 +269,12 @@ __all__ = [
     "IN_FLIGHT",
     "LATEST",
     "MOST_RESUMED",
+    "OPEN_PART_STATES",
     "OPERATOR_VERBS",
     "PART_MOVES",
     "PART_STATES",
     "RESUMED_FOR",
     "TURN_STATES",
-    "UNENDED",
     "YIELDING",
     "Accept",
     "AccessRows",
@@ -289,11 +289,12 @@ __all__ = [
     "BlobReader",
     "BuryPart",
     "Busy",
-    "Census",
     "ClaimHookEvent",
     "ClaimPart",
     "ClaimedHookEvent",
     "ClearBotTurns",
+    "CountEventAttempts",
+    "CreateOwnEvent",
     "Deployment",
     "Destination",
     "DropBlob",
@@ -314,16 +315,8 @@ __all__ = [
     "IndexedMessage",
     "Input",
     "InputState",
+    "JobReply",
     "JobState",
-    "KeepFact",
-    "KeepHookEvents",
-    "KeepJob",
-    "KeepPairingRequest",
-    "KeepUnderstood",
-    "KeptJob",
-    "KeptQuestion",
-    "KeptSession",
-    "KeptSubagent",
     "Lease",
     "LocatedMessage",
     "LogLine",
@@ -334,26 +327,29 @@ __all__ = [
     "NamedLease",
     "NotBefore",
     "NoteMessages",
-    "NoteSaid",
     "OpenLog",
     "OpenTurn",
     "OperatorStore",
-    "Originate",
     "Outcome",
     "PairSender",
     "Paired",
     "PairingRequest",
     "PartIntent",
     "PartState",
-    "PassTick",
     "PauseJob",
     "PendingWork",
     "PlaceFacts",
     "PlanParts",
     "ProcessState",
+    "PutAgentSession",
+    "PutFact",
+    "PutHookEvents",
+    "PutJob",
+    "PutPairingRequest",
     "PutQuestion",
     "PutSession",
     "PutSubagent",
+    "PutUnderstood",
     "QuarantineEvent",
     "QuarantineSession",
     "QuarantineTurn",
@@ -361,8 +357,8 @@ __all__ = [
     "ReadmitEvent",
     "ReadmitTurn",
     "RecordChanges",
+    "RecordJobReply",
     "RecoveryRows",
-    "ReleaseEvents",
     "ReleaseRun",
     "Renewal",
     "RequestEventRerun",
@@ -376,27 +372,31 @@ __all__ = [
     "ReviseInput",
     "RoomReader",
     "RouteEvent",
+    "RowCounts",
     "RunClaim",
-    "SaidBefore",
-    "SaveAgentSession",
     "SettleEvent",
     "Shard",
     "ShardOwners",
     "SharedStore",
+    "SkipTick",
     "SteerInputs",
     "Store",
     "StoreReader",
     "StoredCursor",
+    "StoredJob",
     "StoredPart",
+    "StoredQuestion",
+    "StoredSession",
+    "StoredSubagent",
     "StoredTurn",
     "SubagentState",
     "SummariseInputs",
     "Sweep",
+    "TakeBackEventAttempts",
     "Tick",
     "Trace",
     "TraceEntry",
     "TranscriptEntry",
-    "TryEvents",
     "TurnState",
     "Unpair",
     "UnreadableRow",

@@ -31,7 +31,7 @@ class HookQueue(Struct, frozen=True):
     """Why that one was not taken."""
 
 
-class KeepHookEvents(Verb[None], frozen=True):
+class PutHookEvents(Verb[None], frozen=True):
     """Keeps what hooks are to be told, each event once: one that is known already is left as it is."""
 
     events: tuple[HookEvent, ...]

@@ -1,6 +1,6 @@
 """What is stored about the clock's jobs (DU-5): rows and verbs.
 
-A tick and the turn it makes are one commit, `Originate` with its `Tick`: no crash fires a job twice or loses it.
+A tick and the turn it makes are one commit, `CreateOwnEvent` with its `Tick`: no crash fires a job twice or loses it.
 """
 
 from datetime import datetime
@@ -15,7 +15,7 @@ from rejoinder.store.verbs import Destination, Verb
 JobState = Literal["waiting", "running", "over", "quarantined"]
 
 
-class KeptJob(Struct, frozen=True):
+class StoredJob(Struct, frozen=True):
     """One job as it was last stored. `schedule`: as it was written; empty: the job is no longer configured."""
 
     name: str
@@ -50,7 +50,7 @@ class Tick(Struct, frozen=True):
     next: datetime | None
 
 
-class KeepJob(Verb[None], frozen=True):
+class PutJob(Verb[None], frozen=True):
     """Stores a job that is new or has changed: its ticks begin at `due`. A paused job stays paused."""
 
     job: str
@@ -58,7 +58,7 @@ class KeepJob(Verb[None], frozen=True):
     due: datetime | None
 
 
-class Originate(Verb[InboxEvent | None], frozen=True):
+class CreateOwnEvent(Verb[InboxEvent | None], frozen=True):
     """An event of the gateway's own: it needs no decision, and waits in its session from the start.
 
     Returns None if there is an event with this id already. With a tick it is that job's turn.
@@ -70,7 +70,7 @@ class Originate(Verb[InboxEvent | None], frozen=True):
     tick: Tick | None = None
 
 
-class PassTick(Verb[None], frozen=True):
+class SkipTick(Verb[None], frozen=True):
     """The tick makes no turn; `reason` says why."""
 
     tick: Tick
@@ -78,7 +78,7 @@ class PassTick(Verb[None], frozen=True):
     now: datetime
 
 
-class SaidBefore(Struct, frozen=True):
+class JobReply(Struct, frozen=True):
     """What a job said, as a digest. The keys of its parts begin with `stem`: their states tell whether it arrived."""
 
     digest: str
@@ -86,11 +86,11 @@ class SaidBefore(Struct, frozen=True):
     at: datetime
 
 
-class NoteSaid(Verb[None], frozen=True):
+class RecordJobReply(Verb[None], frozen=True):
     """A job has just said this; what it said before `since` is forgotten."""
 
     job: str
-    said: SaidBefore
+    said: JobReply
     since: datetime
 
 

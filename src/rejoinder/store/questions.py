@@ -11,7 +11,7 @@ from rejoinder.store.verbs import Verb
 QuestionState = Literal["open", "answered", "over"]
 
 
-class KeptQuestion(Struct, frozen=True):
+class StoredQuestion(Struct, frozen=True):
     """A question that was put to people. `id`: what its buttons carry; `mark`: equal for those that ask the same."""
 
     id: str
@@ -32,4 +32,4 @@ class KeptQuestion(Struct, frozen=True):
 class PutQuestion(Verb[None], frozen=True):
     """Stores a question as it is now."""
 
-    question: KeptQuestion
+    question: StoredQuestion

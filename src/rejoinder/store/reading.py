@@ -7,20 +7,18 @@ from typing import Protocol
 from rejoinder.events import Route
 from rejoinder.store.blobs import BlobReader
 from rejoinder.store.hook_events import HookQueue
-from rejoinder.store.jobs import KeptJob, SaidBefore
+from rejoinder.store.jobs import JobReply, StoredJob
 from rejoinder.store.ownership_rows import (
     Deployment,
 )
-from rejoinder.store.questions import KeptQuestion
+from rejoinder.store.questions import StoredQuestion
 from rejoinder.store.rooms import RoomReader
 from rejoinder.store.rows import (
     AccessRows,
     AgentSession,
-    Census,
     InboxEvent,
     IndexedMessage,
     Input,
-    KeptSession,
     LocatedMessage,
     OpenTurn,
     PairingRequest,
@@ -28,12 +26,14 @@ from rejoinder.store.rows import (
     PendingWork,
     PlaceFacts,
     Quarantined,
+    RowCounts,
     StoredPart,
+    StoredSession,
     TraceEntry,
     TranscriptEntry,
     Workload,
 )
-from rejoinder.store.subagents import KeptSubagent
+from rejoinder.store.subagents import StoredSubagent
 
 
 class StoreReader(BlobReader, RoomReader, Protocol):
@@ -54,7 +54,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """The last message (no tick, no hand-off), of this channel or chat if named, among the latest 10,000 events."""
         ...
 
-    async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
+    async def undecided_events(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
         """The events that wait for a decision and can be read, oldest first."""
         ...
 
@@ -65,7 +65,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
     async def trace(self, event: int) -> tuple[TraceEntry, ...]: ...
 
     # turns
-    async def waiting(self, session: str) -> tuple[Input, ...]:
+    async def waiting_inputs(self, session: str) -> tuple[Input, ...]:
         """The inputs that wait for a turn, and those the next turn tells of in a line, in order of arrival."""
         ...
 
@@ -104,14 +104,14 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """All parts whose keys begin with this and a slash, oldest first."""
         ...
 
-    async def to_send(self) -> tuple[Route, ...]:
+    async def routes_to_send(self) -> tuple[Route, ...]:
         """The places with something to send or to settle, the longest waiting first."""
         ...
 
     # what is remembered
-    async def session(self, key: str) -> KeptSession | None: ...
+    async def session(self, key: str) -> StoredSession | None: ...
 
-    async def sessions(self, limit: int = 1000) -> tuple[KeptSession, ...]:
+    async def sessions(self, limit: int = 1000) -> tuple[StoredSession, ...]:
         """The latest touched first."""
         ...
 
@@ -121,7 +121,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """The sessions whose key contains this; an exact match comes alone."""
         ...
 
-    async def pending(self) -> dict[str, PendingWork]:
+    async def pending_work(self) -> dict[str, PendingWork]:
         """What each session still has to do; sessions with nothing to do are left out."""
         ...
 
@@ -143,7 +143,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """The latest messages numbered above `after`, in order."""
         ...
 
-    async def unheard(self, session: str, route: Route, limit: int = 50) -> tuple[IndexedMessage, ...]:
+    async def unheard_messages(self, session: str, route: Route, limit: int = 50) -> tuple[IndexedMessage, ...]:
         """The latest messages that no turn of this session has been told of (IN-32)."""
         ...
 
@@ -157,19 +157,19 @@ class StoreReader(BlobReader, RoomReader, Protocol):
 
     async def admission(self, channel: str, account: str) -> AccessRows: ...
 
-    async def jobs(self) -> tuple[KeptJob, ...]:
+    async def jobs(self) -> tuple[StoredJob, ...]:
         """What is kept of the jobs of the clock, by name."""
         ...
 
-    async def subagents(self, root: str, limit: int = 200) -> tuple[KeptSubagent, ...]:
+    async def subagents(self, root: str, limit: int = 200) -> tuple[StoredSubagent, ...]:
         """The latest sub-agents of a conversation, the oldest first."""
         ...
 
-    async def subagents_at(self, channel: str, chat: str, limit: int = 20) -> tuple[KeptSubagent, ...]:
+    async def subagents_at(self, channel: str, chat: str, limit: int = 20) -> tuple[StoredSubagent, ...]:
         """Those that work or worked for a chat, its threads included, the latest first."""
         ...
 
-    async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
+    async def latest_subagents(self, limit: int = 20) -> tuple[StoredSubagent, ...]:
         """Those of every conversation, the latest first."""
         ...
 
@@ -181,18 +181,18 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """How the hooks over HTTP are doing, those with rows, by name."""
         ...
 
-    async def subagent(self, session: str) -> KeptSubagent | None: ...
+    async def subagent(self, session: str) -> StoredSubagent | None: ...
 
-    async def open_questions(self) -> tuple[KeptQuestion, ...]:
+    async def open_questions(self) -> tuple[StoredQuestion, ...]:
         """What was asked, and perhaps answered, in turns that are not over, in the order in which it was asked."""
         ...
 
-    async def open_subagents(self) -> tuple[KeptSubagent, ...]:
+    async def open_subagents(self) -> tuple[StoredSubagent, ...]:
         """Those at work, and those whose end has not been told, the oldest first."""
         ...
 
-    async def said_before(self, job: str, digest: str) -> SaidBefore | None:
-        """When this job last said what has this digest, as far back as `NoteSaid` keeps it (TU-26)."""
+    async def earlier_job_reply(self, job: str, digest: str) -> JobReply | None:
+        """When this job last said what has this digest, as far back as `RecordJobReply` keeps it (TU-26)."""
         ...
 
     # the store itself
@@ -200,13 +200,13 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """What is left alone, the latest first."""
         ...
 
-    async def wanted(self) -> tuple[Quarantined, ...]:
+    async def requested_reruns(self) -> tuple[Quarantined, ...]:
         """The turns and events in quarantine that somebody wants to be run again."""
         ...
 
-    async def load(self) -> Workload: ...
+    async def workload(self) -> Workload: ...
 
-    async def census(self) -> Census:
+    async def count_rows(self) -> RowCounts:
         """Counts every row: too slow to call every second."""
         ...
 

@@ -25,7 +25,7 @@ class RecordChanges(Verb[int], frozen=True):
     now: datetime
 
 
-class KeepFact(Verb[None], frozen=True):
+class PutFact(Verb[None], frozen=True):
     """One fact, written beside a gateway; None forgets it."""
 
     scope: str

@@ -153,7 +153,7 @@ and nothing depends on it, so other parts wait neither for its turn nor for its 
 order among each other."""
 
 
-UNENDED: Final[tuple[PartState, ...]] = (*IN_FLIGHT, "held", "dead")
+OPEN_PART_STATES: Final[tuple[PartState, ...]] = (*IN_FLIGHT, "held", "dead")
 """The states in which the gateway or an operator may still have something to do."""
 
 
@@ -220,7 +220,7 @@ platform is enforced by the sender, which counts seconds independently of that c
 # --- what is remembered -------------------------------------------------------------------------
 
 
-class KeptSession(Struct, frozen=True):
+class StoredSession(Struct, frozen=True):
     """A session and the version a change of it has to name."""
 
     session: Session
@@ -406,12 +406,12 @@ class Workload(Struct, frozen=True):
     waiting: int
     """Messages without a turn."""
     parts: dict[str, int]
-    """How many parts are in each state of `UNENDED`."""
+    """How many parts are in each state of `OPEN_PART_STATES`."""
     quarantined: int = 0
     """Messages and turns (DU-2)."""
 
 
-class Census(Struct, frozen=True):
+class RowCounts(Struct, frozen=True):
     """How many rows are in each state."""
 
     events: dict[str, int]

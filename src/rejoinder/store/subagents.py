@@ -13,7 +13,7 @@ from rejoinder.store.verbs import Verb
 SubagentState = Literal["running", "ended", "failed", "killed"]
 
 
-class KeptSubagent(Struct, frozen=True):
+class StoredSubagent(Struct, frozen=True):
     """A sub-agent. `session`: its own; `parent`: that of who started it; `root`: the conversation's."""
 
     session: str
@@ -52,7 +52,7 @@ class KeptSubagent(Struct, frozen=True):
 class PutSubagent(Verb[None], frozen=True):
     """Stores a sub-agent as it is now."""
 
-    subagent: KeptSubagent
+    subagent: StoredSubagent
 
 
 class LogLine(Struct, frozen=True):
@@ -68,7 +68,7 @@ class LogLine(Struct, frozen=True):
 
 
 def log_of(
-    kept: KeptSubagent, entries: Sequence[TranscriptEntry], doing: Sequence[str] = (), saying: str = ""
+    kept: StoredSubagent, entries: Sequence[TranscriptEntry], doing: Sequence[str] = (), saying: str = ""
 ) -> list[LogLine]:
     """Its log, the oldest first. `doing` and `saying`: what it has done and said so far in the turn that runs; what it
     did in its last turn stands before what it said then."""

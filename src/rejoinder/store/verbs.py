@@ -61,14 +61,14 @@ class MoveCursor(Verb[None], frozen=True):
     cursor: StoredCursor
 
 
-class TryEvents(Verb[None], frozen=True):
+class CountEventAttempts(Verb[None], frozen=True):
     """Counts an attempt before events are handled once more: if the process dies before they are decided, they are
     suspected of it."""
 
     events: tuple[int, ...]
 
 
-class ReleaseEvents(Verb[None], frozen=True):
+class TakeBackEventAttempts(Verb[None], frozen=True):
     """Takes back an attempt of those that are not decided yet: the gateway is shutting down cleanly."""
 
     events: tuple[int, ...]
@@ -89,7 +89,7 @@ class RouteEvent(Verb[None], frozen=True):
     to: tuple[Destination, ...]
 
 
-class KeepUnderstood(Verb[None], frozen=True):
+class PutUnderstood(Verb[None], frozen=True):
     """What was understood of an event that is not decided yet is kept with it, so that nothing is asked twice."""
 
     event: int
@@ -330,7 +330,7 @@ class QuarantineSession(Verb[None], frozen=True):
     now: datetime
 
 
-class SaveAgentSession(Verb[None], frozen=True):
+class PutAgentSession(Verb[None], frozen=True):
     """What the agent itself has of a session, to continue it after a restart; None forgets it."""
 
     session: str
@@ -370,7 +370,7 @@ class Trace(Verb[None], frozen=True):
     steps: tuple[Step, ...]
 
 
-class KeepPairingRequest(Verb[None], frozen=True):
+class PutPairingRequest(Verb[None], frozen=True):
     """A stranger was told a code; one for each stranger. Raises `Superseded` when so many others wait already on the
     account, whoever let them (SC-16)."""
 

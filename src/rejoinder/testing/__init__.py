@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rejoinder.testing.chat import Chat, conversation
     from rejoinder.testing.fake_channel import (
         FakeChannel,
+        FakeDeduplicator,
         FakeFiles,
-        FakeKeeper,
         FakeMessenger,
         FakeRoom,
         FakeThreads,
@@ -35,7 +35,7 @@ _HOME = {
     "Chat": "rejoinder.testing.chat",
     "FakeChannel": "rejoinder.testing.fake_channel",
     "FakeFiles": "rejoinder.testing.fake_channel",
-    "FakeKeeper": "rejoinder.testing.fake_channel",
+    "FakeDeduplicator": "rejoinder.testing.fake_channel",
     "FakeMessenger": "rejoinder.testing.fake_channel",
     "FakePlatform": "rejoinder.testing.platform",
     "FakeRoom": "rejoinder.testing.fake_channel",
@@ -55,8 +55,8 @@ __all__ = [
     "ChannelContract",
     "Chat",
     "FakeChannel",
+    "FakeDeduplicator",
     "FakeFiles",
-    "FakeKeeper",
     "FakeMessenger",
     "FakePlatform",
     "FakeRoom",

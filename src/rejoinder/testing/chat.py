@@ -11,7 +11,7 @@ from rejoinder.agents.scripted import ScriptedAgent
 from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.outbound.draft import PLACEHOLDER
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.testing.fake_channel import FakeChannel, FakeMessenger, Shown
 from rejoinder.testing.patience import PATIENCE
 
@@ -21,10 +21,10 @@ OWNER = "ann"
 class Chat:
     """Every `hears` continues where the last one ended, so the order of the answers is checked too."""
 
-    def __init__(self, channel: FakeMessenger, runs: Runs, gateway: Gateway | None = None) -> None:
+    def __init__(self, channel: FakeMessenger, tasks: Tasks, gateway: Gateway | None = None) -> None:
         self.channel = channel
         self.gateway = gateway
-        self._runs = runs
+        self._tasks = tasks
         self._heard: set[str] = set()
 
     async def says(
@@ -63,7 +63,7 @@ class Chat:
         """Waits until the gateway is done with all that was said so far; a message is shown before that."""
         assert self.gateway is not None, "whoever made the gateway knows when it rests"
         async with asyncio.timeout(PATIENCE):
-            await self.gateway.runs.idle(besides=self.gateway.listening.tasks)
+            await self.gateway.tasks.idle(besides=self.gateway.listening.tasks)
 
     async def reads_note(self, text: str) -> None:
         await self._until(f"the note {text!r}", lambda: text in self.channel.notes)
@@ -93,7 +93,7 @@ class Chat:
         """Checks that everything was answered, and that the test heard all that was said."""
         await self.channel.close()
         async with asyncio.timeout(PATIENCE):
-            await self._runs.idle()
+            await self._tasks.idle()
         assert not self._unheard(), f"said besides:\n{self.transcript()}"
 
 
@@ -110,8 +110,8 @@ async def conversation(
     wired = with_channel(settings or Settings(), channel.name, agent.name, owners)
     wired = replace(wired, channels={channel.name: wired.channels[channel.name]})
     gateway = Gateway(wired, agents={agent.name: agent}, channels=[channel], store=MEMORY)
-    async with Runs() as runs, gateway:
-        runs.start("gateway", gateway.serve())
-        chat = Chat(channel, runs, gateway)
+    async with Tasks() as tasks, gateway:
+        tasks.start("gateway", gateway.serve())
+        chat = Chat(channel, tasks, gateway)
         yield chat
         await chat.ends()

@@ -192,7 +192,7 @@ class FakeMessenger:
         self.typists.append(author)
         await self._tell()
 
-    async def note(self, route: Route, text: str) -> None:
+    async def notify_operator(self, route: Route, text: str) -> None:
         self.notes.append(text)
         await self._tell()
 
@@ -229,10 +229,10 @@ class FakeMessenger:
             self._changed.notify_all()
 
 
-class FakeKeeper(FakeMessenger):
+class FakeDeduplicator(FakeMessenger):
     """A platform with keys of its own: a part of the same key is there once, however often it is sent."""
 
-    keeps_keys: Literal[True] = True
+    deduplicates_by_key: Literal[True] = True
 
     def __init__(self, name: str = "fake", limits: Limits | None = None) -> None:
         super().__init__(name, limits)
@@ -397,7 +397,7 @@ class FakeThreads(FakeMessenger):
         )
         return token
 
-    async def press_noticed(self, context: ReplyContext) -> None:
+    async def acknowledge_press(self, context: ReplyContext) -> None:
         self.noticed.append(context.token)
         await self._tell()
 
@@ -444,7 +444,7 @@ class FakeThreads(FakeMessenger):
 class FakeRoom(FakeChannel):
     """A group of several agents that tells each of them what the others say, once it is whole."""
 
-    tells_agents: Literal[True] = True
+    relays_agent_messages: Literal[True] = True
 
     def __init__(self, *agents: str, name: str = "fake", chat: str = "room") -> None:
         super().__init__(name)

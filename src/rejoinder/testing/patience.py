@@ -7,7 +7,7 @@ from typing import Any
 
 PATIENCE = 60.0
 """Seconds: a test that waits longer is stuck, not slow. No test depends on the speed of a machine, so all share one."""
-A_LOOK = 0.01
+LOOK_SECONDS = 0.01
 """Seconds between two looks."""
 
 
@@ -21,6 +21,6 @@ async def until(look: Callable[[], Any], what: str = "it", seconds: float = PATI
                 found = await seen if inspect.isawaitable(seen) else seen
                 if found:
                     return found
-                await asyncio.sleep(A_LOOK)
+                await asyncio.sleep(LOOK_SECONDS)
     except TimeoutError:
         raise AssertionError(f"{what} did not come about within {seconds:.0f} s") from None

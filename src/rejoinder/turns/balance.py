@@ -20,9 +20,9 @@ from rejoinder.events import ShardOwners
 
 RECOVERIES: Final = 2
 """How many shards a process recovers at a time."""
-A_LOOK: Final = 1.0
+LOOK_SECONDS: Final = 1.0
 """Seconds between two looks at what other processes hold and have written, at most."""
-A_STEP: Final = 0.05
+MOVING_LOOK_SECONDS: Final = 0.05
 """Seconds between two looks while shards move."""
 
 
@@ -78,8 +78,8 @@ def pause_after(last: float, owners: ShardOwners, *, claims: bool, moved: bool) 
     """Seconds until the next look; `last`: before this one. `claims`: whether this process claims shards; `moved`:
     whether a shard is held by somebody else than at the last look."""
     if not claims or is_settled(owners):
-        return A_LOOK if owners.first_end is None else min(A_LOOK, owners.first_end + A_STEP)
-    return A_STEP if moved else min(A_LOOK, 2 * last)
+        return LOOK_SECONDS if owners.first_end is None else min(LOOK_SECONDS, owners.first_end + MOVING_LOOK_SECONDS)
+    return MOVING_LOOK_SECONDS if moved else min(LOOK_SECONDS, 2 * last)
 
 
 def _from_here(me: str, free: list[int]) -> list[int]:

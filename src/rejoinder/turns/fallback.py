@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-REST_MINUTES: Final = (1, 5, 25, 60)
+COOLDOWN_MINUTES: Final = (1, 5, 25, 60)
 
 
 class FailureHandling(Struct, frozen=True):
@@ -21,16 +21,16 @@ class FailureHandling(Struct, frozen=True):
     retry: bool = False
     """Try the same model once more first."""
     next_model: bool = False
-    rests: bool = False
+    cools_down: bool = False
     """The credential is at fault and gets a cool-down."""
 
 
 ON_FAILURE: Final[dict[str, FailureHandling]] = {
-    "billing": FailureHandling("the account has no credit left", next_model=True, rests=True),
-    "rate_limit": FailureHandling("the account made too many requests", next_model=True, rests=True),
-    "auth": FailureHandling("the credential is not accepted", next_model=True, rests=True),
-    "timeout": FailureHandling("no answer in time", next_model=True, rests=True),
-    "overloaded": FailureHandling("the provider is overloaded", retry=True, next_model=True, rests=True),
+    "billing": FailureHandling("the account has no credit left", next_model=True, cools_down=True),
+    "rate_limit": FailureHandling("the account made too many requests", next_model=True, cools_down=True),
+    "auth": FailureHandling("the credential is not accepted", next_model=True, cools_down=True),
+    "timeout": FailureHandling("no answer in time", next_model=True, cools_down=True),
+    "overloaded": FailureHandling("the provider is overloaded", retry=True, next_model=True, cools_down=True),
     "format": FailureHandling("the model does not take this request", next_model=True),
     "model_not_found": FailureHandling("there is no such model", next_model=True),
     "unreachable": FailureHandling("the connection failed", retry=True),
@@ -53,7 +53,7 @@ class Cooldown(Struct, frozen=True):
     until: float = 0
 
 
-Rests = dict[str, Cooldown]
+Cooldowns = dict[str, Cooldown]
 
 
 BACK_OFF: Final = 0.5
@@ -79,21 +79,21 @@ class NoFallback(Struct, frozen=True):
     kind: str
 
 
-def begin(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> FallbackState:
+def begin(candidates: tuple[Candidate, ...], cooldowns: Cooldowns, now: float) -> FallbackState:
     """The selected model first, then its fallbacks; one that rests only if all of them do."""
-    return FallbackState(candidates, _pick(candidates, rests, now))
+    return FallbackState(candidates, _pick(candidates, cooldowns, now))
 
 
 def after_failure(
     trial: FallbackState,
     kind: str,
-    rests: Rests,
+    cooldowns: Cooldowns,
     now: float,
     transient: bool = False,
     retry_after: float | None = None,
     chance: float = 0.0,
 ) -> FallbackState | NoFallback:
-    """What follows a failure. `rests` has to include this failure already (see `with_cooldown`).
+    """What follows a failure. `cooldowns` has to include this failure already (see `with_cooldown`).
 
     `transient` and `retry_after` come from the provider: that it was a hiccup, and when to try again. `chance`, from 0
     to 1, spreads the second tries of many chats.
@@ -106,7 +106,7 @@ def after_failure(
     tried = (*trial.tried, trial.current)
     left = tuple(candidate for candidate in trial.candidates if candidate not in tried)
     if left:
-        return FallbackState(trial.candidates, _pick(left, rests, now), tried)
+        return FallbackState(trial.candidates, _pick(left, cooldowns, now), tried)
     if retry_after is not None and _is_soon(trial, retry_after):
         # No other model is left, and this one says when it will answer.
         return replace(trial, retried=True, wait=_wait(retry_after, chance))
@@ -114,21 +114,26 @@ def after_failure(
 
 
 def with_cooldown(
-    rests: Rests, trial: FallbackState, kind: str, now: float, transient: bool = False, retry_after: float | None = None
-) -> Rests:
+    cooldowns: Cooldowns,
+    trial: FallbackState,
+    kind: str,
+    now: float,
+    transient: bool = False,
+    retry_after: float | None = None,
+) -> Cooldowns:
     """The cool-downs after a failure: 1, 5, 25, then 60 minutes, or what the provider asked for if that is
     longer. A first hiccup is not counted."""
     treatment = ON_FAILURE.get(kind, ON_FAILURE["other"])
-    if not treatment.rests or _is_hiccup(trial, treatment, transient, retry_after):
-        return rests
-    failures = rests.get(trial.current.credential, Cooldown()).failures + 1
-    minutes = REST_MINUTES[min(failures, len(REST_MINUTES)) - 1]
-    return {**rests, trial.current.credential: Cooldown(failures, now + max(60 * minutes, retry_after or 0))}
+    if not treatment.cools_down or _is_hiccup(trial, treatment, transient, retry_after):
+        return cooldowns
+    failures = cooldowns.get(trial.current.credential, Cooldown()).failures + 1
+    minutes = COOLDOWN_MINUTES[min(failures, len(COOLDOWN_MINUTES)) - 1]
+    return {**cooldowns, trial.current.credential: Cooldown(failures, now + max(60 * minutes, retry_after or 0))}
 
 
-def refreshed(rests: Rests, credential: str) -> Rests:
+def without_cooldown(cooldowns: Cooldowns, credential: str) -> Cooldowns:
     """The cool-downs after a success: this credential starts from the beginning."""
-    return {name: rest for name, rest in rests.items() if name != credential}
+    return {name: cooldown for name, cooldown in cooldowns.items() if name != credential}
 
 
 def transition_notice(told: str | None, trial: FallbackState, kind: str | None) -> str | None:
@@ -155,11 +160,11 @@ def _is_soon(trial: FallbackState, wait: float) -> bool:
     return not trial.retried and wait <= LONGEST_WAIT
 
 
-def _pick(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> Candidate:
-    if not rests:
+def _pick(candidates: tuple[Candidate, ...], cooldowns: Cooldowns, now: float) -> Candidate:
+    if not cooldowns:
         return candidates[0]
 
     def wait(candidate: Candidate) -> float:
-        return max(0.0, rests.get(candidate.credential, Cooldown()).until - now)
+        return max(0.0, cooldowns.get(candidate.credential, Cooldown()).until - now)
 
     return min(candidates, key=wait)

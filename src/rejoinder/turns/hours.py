@@ -18,7 +18,7 @@ class Hours(Struct, frozen=True):
     """Minutes since midnight."""
     until: int
 
-    def hold(self, now: datetime, zone: tzinfo) -> bool:
+    def contains(self, now: datetime, zone: tzinfo) -> bool:
         """Wall-clock time counts: both passes of a repeated hour, and nothing of a skipped one."""
         wall = now.astimezone(zone).time()
         minute = wall.hour * 60 + wall.minute

@@ -39,7 +39,7 @@ class Job(Struct, frozen=True, kw_only=True):
     heartbeat: Heartbeat | None = None
 
 
-class Moment(Struct, frozen=True, kw_only=True):
+class JobConditions(Struct, frozen=True, kw_only=True):
     """The situation when a tick is due."""
 
     running: bool = False
@@ -71,8 +71,8 @@ OBSTACLES: Final = (
 """In this order; the first that holds is the reason."""
 
 
-def obstacle(moment: Moment) -> str | None:
+def obstacle(conditions: JobConditions) -> str | None:
     for each in OBSTACLES:
-        if getattr(moment, each.case) and (each.also_by_hand or not moment.by_hand):
+        if getattr(conditions, each.case) and (each.also_by_hand or not conditions.by_hand):
             return each.reason
     return None

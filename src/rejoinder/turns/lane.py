@@ -5,7 +5,7 @@ Rule 1: every decision about starting, waiting, steering, aborting and discardin
 Rule 2: it knows no clock, task or agent. `step(lane, event)` returns the new lane and the actions to
         perform; the RunStarted event says whether the agent can be steered.
 Rule 3: the driver that performs the actions owes three answers: one RunEnded for each Start (however the run
-        ended, including by timing out), SteerTaken or SteerRefused for each Steer, and Quiet for
+        ended, including by timing out), SteerTaken or SteerRefused for each Steer, and DebounceElapsed for
         each WakeAfter. An answer that comes late or twice is harmless.
 Rule 4: a message is in exactly one place: it waits, is offered to the run, or is in the turn. It leaves the line by
         exactly one action: in a turn (Start), Steered, summarised (Summarise) or dropped with a reason (Discard).
@@ -51,11 +51,11 @@ from rejoinder.turns.phases import (
 from rejoinder.turns.signals import (
     Abort,
     Action,
+    DebounceElapsed,
     Discard,
     Event,
     MessageArrived,
-    ModeChanged,
-    Quiet,
+    QueueSettingsChanged,
     Reason,
     RunEnded,
     RunStarted,
@@ -105,12 +105,6 @@ def start_of(lane: Lane, message: QueuedMessage) -> Start | None:
     return _turn(lane, (message,)) if starts else None
 
 
-def restore(settings: QueueSettings, run: int, waiting: tuple[QueuedMessage, ...], overflow: Summary) -> Decision:
-    """A lane after a restart: unfinished messages start at once, oldest first, under new generations."""
-    line = tuple(WaitingMessage(message) for message in waiting)
-    return _drain(Lane(settings=settings, run=run, waiting=line, overflow=overflow))
-
-
 def may_speak(lane: Lane, run: int) -> bool:
     """Whether output under this generation may still reach people (TU-20)."""
     return run == lane.run and lane.phase in AT_WORK
@@ -133,9 +127,9 @@ def _absorb(lane: Lane, event: Event) -> Lane:
     """Records the facts an event brings, whatever the phase does with it."""
     if type(event) is RunStarted:
         return replace(lane, can_steer=event.can_steer)
-    if type(event) is Quiet:
+    if type(event) is DebounceElapsed:
         return replace(lane, waiting=after_quiet(lane.waiting, event.after))
-    if type(event) is ModeChanged:
+    if type(event) is QueueSettingsChanged:
         # Under another grouping the timers would belong to other buffers, so no message waits for them any more.
         rested = tuple(replace(each, quiet=True) for each in lane.waiting)
         return replace(lane, settings=event.settings, waiting=rested)

@@ -8,7 +8,15 @@ from enum import Enum
 from typing import Final, TypeVar
 
 from rejoinder.turns.modes import Mode
-from rejoinder.turns.signals import ModeChanged, Quiet, RunEnded, RunStarted, SteerRefused, SteerTaken, Stop
+from rejoinder.turns.signals import (
+    DebounceElapsed,
+    QueueSettingsChanged,
+    RunEnded,
+    RunStarted,
+    SteerRefused,
+    SteerTaken,
+    Stop,
+)
 
 
 class Phase(Enum):
@@ -78,13 +86,13 @@ ON_ARRIVAL: Final = _grid(tuple(Mode), {
 NOTHING, BEGIN, END, TAKEN, REFUSED, DRAIN, REVIEW, CLEAR, ABORT = OnEvent
 
 # fmt: off
-ON_EVENT: Final = _grid((RunStarted, RunEnded, SteerTaken, SteerRefused, Quiet, ModeChanged, Stop), {
-    #           RunStarted RunEnded SteerTaken SteerRefused Quiet    ModeChanged Stop
-    IDLE:      (NOTHING,   NOTHING, NOTHING,   NOTHING,     NOTHING, NOTHING,    CLEAR),
-    GATHERING: (NOTHING,   NOTHING, NOTHING,   NOTHING,     DRAIN,   DRAIN,      CLEAR),
-    STARTING:  (BEGIN,     END,     NOTHING,   NOTHING,     NOTHING, NOTHING,    ABORT),
-    RUNNING:   (NOTHING,   END,     TAKEN,     REFUSED,     NOTHING, REVIEW,     ABORT),
-    ABORTING:  (NOTHING,   END,     NOTHING,   NOTHING,     NOTHING, NOTHING,    CLEAR),
-    SETTLING:  (NOTHING,   NOTHING, TAKEN,     REFUSED,     NOTHING, NOTHING,    CLEAR),
+ON_EVENT: Final = _grid((RunStarted, RunEnded, SteerTaken, SteerRefused, DebounceElapsed, QueueSettingsChanged, Stop), {
+    #           RunStarted RunEnded SteerTaken SteerRefused DebounceElapsed QueueSettingsChanged Stop
+    IDLE:      (NOTHING,   NOTHING, NOTHING,   NOTHING,     NOTHING,        NOTHING,             CLEAR),
+    GATHERING: (NOTHING,   NOTHING, NOTHING,   NOTHING,     DRAIN,          DRAIN,               CLEAR),
+    STARTING:  (BEGIN,     END,     NOTHING,   NOTHING,     NOTHING,        NOTHING,             ABORT),
+    RUNNING:   (NOTHING,   END,     TAKEN,     REFUSED,     NOTHING,        REVIEW,              ABORT),
+    ABORTING:  (NOTHING,   END,     NOTHING,   NOTHING,     NOTHING,        NOTHING,             CLEAR),
+    SETTLING:  (NOTHING,   NOTHING, TAKEN,     REFUSED,     NOTHING,        NOTHING,             CLEAR),
 })
 # fmt: on

@@ -15,7 +15,7 @@ def how_to_answer(question: Question, which: str) -> str:
     """The last paragraph says how to answer without buttons; closing the question puts the outcome in its place."""
     if not question.options:
         return f"Answer yes or no. /approve {which} allows it once; /approve {which} {DENIED} denies it."
-    listed = "\n".join(f"{number}. {option.called}" for number, option in enumerate(question.offered, 1))
+    listed = "\n".join(f"{number}. {option.shown_label}" for number, option in enumerate(question.offered, 1))
     words = "the number, yes or no" if any(option.grants for option in question.offered) else "the number"
     allows = f"You can also write /approve {which} and the number, or /approve {which} {DENIED}."
     return f"{listed}\n\nAnswer with {words}. {allows}"
@@ -25,7 +25,7 @@ def buttons(question: Question, which: str) -> tuple[Choice, ...]:
     """Each button sends its number: an id may be anything, of any length. One of several options is the agent's own no,
     so no button is added for it."""
     own = [
-        Choice(one_line(option.called)[:LONGEST_LABEL] or f"{number}", f"/approve {which} {number}")
+        Choice(one_line(option.shown_label)[:LONGEST_LABEL] or f"{number}", f"/approve {which} {number}")
         for number, option in enumerate(question.offered[:MOST_BUTTONS], 1)
     ]
     if len(own) > 1:
@@ -36,5 +36,5 @@ def buttons(question: Question, which: str) -> tuple[Choice, ...]:
 def chosen_option(question: Question, said: str) -> Option | None:
     """The option with this number, id or label."""
     numbered = {f"{number}": option for number, option in enumerate(question.offered, 1)}
-    named = (each for each in numbered.values() if said in (each.id.casefold(), each.called.casefold()))
+    named = (each for each in numbered.values() if said in (each.id.casefold(), each.shown_label.casefold()))
     return numbered.get(said) or next(named, None)

@@ -1,8 +1,8 @@
 """Which of several processes on a store starts again after `/restart`, and when (SC-25).
 
 Rule 1: a process obeys a request that was accepted after it began, unless that request is what started it.
-Rule 2: one process at a time has the turn, across its start: until it is back, or until `A_TURN` has passed and it is
-        taken to be gone.
+Rule 2: one process at a time has the turn, across its start: until it is back, or until `RESTART_TURN` has passed and
+        it is taken to be gone.
 """
 
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-A_TURN: Final = timedelta(seconds=60)
+RESTART_TURN: Final = timedelta(seconds=60)
 """For the end of a process, which agents may delay by their grace time, and for its start."""
 
 
@@ -42,4 +42,4 @@ def is_over(turn: RestartTurn | None, returned: str) -> bool:
 
 def turn_of(holder: str, now: datetime) -> RestartTurn:
     """The turn that a process takes now."""
-    return RestartTurn(holder, now + A_TURN)
+    return RestartTurn(holder, now + RESTART_TURN)

@@ -42,13 +42,13 @@ class SteerRefused(Struct, frozen=True):
     ids: tuple[str, ...]
 
 
-class Quiet(Struct, frozen=True):
+class DebounceElapsed(Struct, frozen=True):
     """The time of WakeAfter has passed since the message `after`."""
 
     after: str
 
 
-class ModeChanged(Struct, frozen=True):
+class QueueSettingsChanged(Struct, frozen=True):
     """The queue's settings have changed. Waiting messages stay, but no longer wait for quiet."""
 
     settings: QueueSettings
@@ -58,7 +58,9 @@ class Stop(Struct, frozen=True):
     """Abort the run and clear the lane."""
 
 
-Event = MessageArrived | RunStarted | RunEnded | SteerTaken | SteerRefused | Quiet | ModeChanged | Stop
+Event = (
+    MessageArrived | RunStarted | RunEnded | SteerTaken | SteerRefused | DebounceElapsed | QueueSettingsChanged | Stop
+)
 
 # --- actions ------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ def failure_table() -> str:
                 each.meaning,
                 "once" if each.retry else "no",
                 _yes(each.next_model),
-                _yes(each.rests),
+                _yes(each.cools_down),
             ]
             for kind, each in ON_FAILURE.items()
         ),

@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute, Route
 from rejoinder.channels.web.logins import LONGEST_NAME
 from rejoinder.errors import BadUse, StoreUnavailable, Superseded, Unreadable
 from rejoinder.store.base import (
+    OPEN_PART_STATES,
     PART_STATES,
-    UNENDED,
     InboxEvent,
     PartState,
     PauseJob,
@@ -53,14 +53,14 @@ class Conflict(Exception):
 
 async def _sessions(services: PageServices, _: Flow, request: Request) -> Struct:
     kept = await services.store.sessions(MOST_SESSIONS)
-    seen = [views.session_view(each, len(await services.store.waiting(each.session.key))) for each in kept]
+    seen = [views.session_view(each, len(await services.store.waiting_inputs(each.session.key))) for each in kept]
     return views.SessionList(tuple(seen))
 
 
 async def _lanes(services: PageServices, _: Flow, request: Request) -> Struct:
     lanes: list[views.LaneView] = []
     for kept in await services.store.sessions(MOST_SESSIONS):
-        if waiting := await services.store.waiting(kept.session.key):
+        if waiting := await services.store.waiting_inputs(kept.session.key):
             line = tuple(map(views.waiting_view, waiting))
             lanes.append(views.LaneView(kept.session.key, kept.session.agent, line))
     return views.LaneList(tuple(lanes))
@@ -69,7 +69,7 @@ async def _lanes(services: PageServices, _: Flow, request: Request) -> Struct:
 async def _outbox(services: PageServices, _: Flow, request: Request) -> Struct:
     wanted = request.query_params.get("state")
     if wanted is None:
-        states = UNENDED
+        states = OPEN_PART_STATES
     elif wanted in PART_STATES:
         states: tuple[PartState, ...] = (wanted,)
     else:

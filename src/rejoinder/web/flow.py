@@ -73,7 +73,7 @@ class Flow:
 
     def _introduce(self, message: Inbound, at: int) -> None:
         self._introduced[message.channel, message.message_id] = None
-        sender = message.sender.called or message.sender.id
+        sender = message.sender.shown_name or message.sender.id
         text = message.in_short[:LONGEST_EXCERPT]
         place = (message.channel, message.chat.id, message.message_id)
         self._show(FlowReceived(at, *place, sender, text, message.entry, message.thread))
@@ -156,7 +156,7 @@ class Flow:
         while True:
             await asyncio.sleep(1)
             try:
-                load = await self._services.store.load()
+                load = await self._services.store.workload()
             except StoreUnavailable:
                 continue  # `/ready` reports it; the charts have a gap
             received, self._received = self._received, 0

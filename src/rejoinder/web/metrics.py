@@ -81,7 +81,7 @@ class Metrics:
             if state.silent_for is not None:
                 self._sign.labels(state.name).set(state.silent_for)
         try:
-            census, deployment = await services.store.census(), await services.store.deployment()
+            census, deployment = await services.store.count_rows(), await services.store.deployment()
         except StoreUnavailable:
             self._store.set(0)
         else:

@@ -82,7 +82,7 @@ def routes(services: PageServices, entrance: AccessCheck, metrics: Metrics) -> l
         status = "trouble" if problems else "ok"
         counts: dict[str, int] = {}
         with suppress(StoreUnavailable):
-            load = await services.store.load()
+            load = await services.store.workload()
             counts = {"unconfirmed": load.parts.get("held", 0), "not_delivered": load.parts.get("dead", 0)}
             counts["quarantined"] = load.quarantined
         signs = {each.name: round(each.silent_for, 1) for each in services.channels() if each.silent_for is not None}

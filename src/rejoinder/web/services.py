@@ -10,13 +10,13 @@ from rejoinder.channels.web.logins import Invited
 from rejoinder.channels.web.nouns import Room
 from rejoinder.store.base import (
     Health,
-    KeptSubagent,
     PairingRequest,
     PauseJob,
     RequestEventRerun,
     RequestJobRun,
     RequestTurnRerun,
     StoredPart,
+    StoredSubagent,
     StoreReader,
 )
 
@@ -170,7 +170,7 @@ class PageServices(Struct, frozen=True):
     start: Callable[[str, Coroutine[Any, Any, None]], Any]
     """Starts a task that ends with the gateway."""
     programs: Programs
-    sees_subagent: Callable[[str, Room, KeptSubagent], Awaitable[bool]]
+    sees_subagent: Callable[[str, Room, StoredSubagent], Awaitable[bool]]
     """Whether this person may know what this run beside a room does: whoever `/subagents` would tell it there."""
     doing: Callable[[str], tuple[tuple[str, ...], str]] = lambda session: ((), "")
     """What the sub-agent at work in this session has done and said so far in its turn, where this process knows."""

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from rejoinder.channels.web.nouns import Room, Subagent, SubagentLine
 from rejoinder.session import agent_of
-from rejoinder.store.base import KeptSubagent, LogLine, log_of
+from rejoinder.store.base import LogLine, StoredSubagent, log_of
 from rejoinder.web.services import PageServices
 
 MOST = 50
@@ -35,7 +35,7 @@ class RoomSubagents:
         return _latest(log_of(kept, entries, *self._services.doing(kept.session)))
 
 
-def _subagent(kept: KeptSubagent) -> Subagent:
+def _subagent(kept: StoredSubagent) -> Subagent:
     return Subagent(
         kept.session,
         kept.name,

@@ -10,12 +10,12 @@ from rejoinder.store.base import (
     Deployment,
     InboxEvent,
     Input,
-    KeptJob,
-    KeptSession,
-    KeptSubagent,
     PairingRequest,
     Quarantined,
+    StoredJob,
     StoredPart,
+    StoredSession,
+    StoredSubagent,
     TraceEntry,
     TranscriptEntry,
     log_of,
@@ -263,7 +263,7 @@ class ErrorAnswer(Struct, frozen=True):
     error: str
 
 
-def session_view(kept: KeptSession, waiting: int) -> SessionView:
+def session_view(kept: StoredSession, waiting: int) -> SessionView:
     session = kept.session
     return SessionView(
         session.key,
@@ -327,7 +327,7 @@ def event_view(event: InboxEvent, trace: tuple[TraceEntry, ...], handled: tuple[
 
 
 def subagent_view(
-    kept: KeptSubagent, entries: tuple[TranscriptEntry, ...], doing: tuple[tuple[str, ...], str] = ((), "")
+    kept: StoredSubagent, entries: tuple[TranscriptEntry, ...], doing: tuple[tuple[str, ...], str] = ((), "")
 ) -> SubagentView:
     return SubagentView(
         kept.session,
@@ -344,7 +344,7 @@ def subagent_view(
     )
 
 
-def job_view(job: KeptJob) -> JobView:
+def job_view(job: StoredJob) -> JobView:
     return JobView(
         job.name,
         job.schedule,
@@ -372,4 +372,4 @@ def invited_view(invited: Invited) -> InvitedView:
 
 def _name(event: InboxEvent) -> str:
     sender = event.inbound.sender
-    return sender.called or sender.id
+    return sender.shown_name or sender.id

@@ -55,7 +55,7 @@ class AgentPool:
         try:
             for engine in engines:
                 for run in engine.turn_runner.turns_of(agent):
-                    await run.gone.wait()
+                    await run.ended.wait()
             for back in [back for back, lent in self._lent.items() if lent is agent]:
                 await back.wait()
         finally:

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from rejoinder.channels.base import ONLY
+from rejoinder.channels.base import DEFAULT_ACCOUNT
 from rejoinder.config import schema
 from rejoinder.config.jobs import CronJob, TimedTurn, agent_of, merged
 from rejoinder.config.kinds import agent_kind
@@ -77,7 +77,7 @@ def _job(name: str, said: CronJob, settings: schema.Settings) -> Job:
 def _target(said: TimedTurn) -> Route | None:
     if said.channel is None or said.chat is None:
         return None
-    return Route(said.channel, said.chat, said.thread, said.account or ONLY)
+    return Route(said.channel, said.chat, said.thread, said.account or DEFAULT_ACCOUNT)
 
 
 def _heartbeat(agent: str, configured: schema.ConfiguredAgent, settings: schema.Settings) -> Job:

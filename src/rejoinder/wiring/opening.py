@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from rejoinder import plugins
-from rejoinder.agents.base import Agent, KeepsLimits, RunLimits
-from rejoinder.channels.base import ONLY, Channel, HasNativeCommands, ShowsMenu
+from rejoinder.agents.base import Agent, EnforcesRunLimits, RunLimits
+from rejoinder.channels.base import DEFAULT_ACCOUNT, Channel, HasNativeCommands, ShowsMenu
 from rejoinder.config import schema
 from rejoinder.config.kinds import agent_kind, channel_kind, channel_to_come
 from rejoinder.errors import BadConfiguration, RejoinderError
@@ -50,7 +50,7 @@ def open_agent(name: str, said: schema.ConfiguredAgent, limits: RunLimits) -> Ag
         raise
     except Exception as problem:  # another package's code may raise anything
         raise BadConfiguration(f"agents.{name}: it cannot be opened: {plugins.raised(problem)}") from problem
-    if isinstance(agent, KeepsLimits):
+    if isinstance(agent, EnforcesRunLimits):
         agent.take_limits(limits)
     return agent
 
@@ -83,7 +83,7 @@ def open_accounts(name: str, said: schema.ConfiguredChannel) -> dict[str, Channe
     settings = _record(kind.settings, said.settings)
     try:
         if kind.accounts is None:
-            return {ONLY: kind.open(name, settings)}
+            return {DEFAULT_ACCOUNT: kind.open(name, settings)}
         return {account: kind.open(name, own, account) for account, own in kind.accounts(settings).items()}
     except ModuleNotFoundError as problem:  # its SDK is imported with the first connection
         raise plugins.missing_extra("channel", said.kind, problem) from problem
@@ -96,7 +96,7 @@ def open_accounts(name: str, said: schema.ConfiguredChannel) -> dict[str, Channe
 def account_names(said: schema.ConfiguredChannel) -> tuple[str, ...]:
     """The accounts of a channel, as `open_accounts` would open them."""
     kind = channel_kind(said.kind)
-    return (ONLY,) if kind.accounts is None else tuple(kind.accounts(_record(kind.settings, said.settings)))
+    return (DEFAULT_ACCOUNT,) if kind.accounts is None else tuple(kind.accounts(_record(kind.settings, said.settings)))
 
 
 def menu(settings: schema.Settings, *, native: bool = False) -> tuple[MenuCommand, ...]:

@@ -17,7 +17,7 @@ from rejoinder.channels.base import (
     CanStream,
     Channel,
     PrefersQueue,
-    TellsAgents,
+    RelaysAgentMessages,
 )
 from rejoinder.channels.declaration import BringsDeclaration, ChannelKind, Pace
 from rejoinder.config import schema
@@ -250,7 +250,7 @@ def _prefix(common: CommonChannelSettings, channel: Channel, everywhere: str) ->
     """Where several agents speak through one bot and no prefix is configured, their answers begin with their names."""
     if common.response_prefix is not None:
         return common.response_prefix
-    one_voice = len(common.agents) > 1 and not isinstance(channel, TellsAgents)
+    one_voice = len(common.agents) > 1 and not isinstance(channel, RelaysAgentMessages)
     return everywhere or (AUTO if one_voice else "")
 
 

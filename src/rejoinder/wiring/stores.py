@@ -68,6 +68,11 @@ def shown(url: str) -> str:
     return _kind(url).show(url)
 
 
+def watches_sockets(url: str) -> bool:
+    """Whether it needs Python's own event loop."""
+    return _kind(url).watches_sockets
+
+
 def _kind(url: str) -> StoreKind:
     scheme = url.partition(":")[0]
     if (why := no_such_store(url)) is not None:

@@ -148,7 +148,7 @@ async def test_an_answer_without_words_leaves_nothing_behind(served):
     opened = platform.people.interactions.command("#team", "ann", "status")
     heard = await inlet.message("/status")
     await platform.truth.until(lambda: opened.answered is not None)
-    await channel.press_noticed(heard.reply_context)
+    await channel.acknowledge_press(heard.reply_context)
     assert any(call.name.startswith("DELETE /webhooks/") for call in platform.truth.calls)
 
 

@@ -1,6 +1,6 @@
 """Telegram keeps the promises of every channel, polled and called."""
 
-from rejoinder.channels.base import CanFind, KeepsKeys
+from rejoinder.channels.base import CanFind, DeduplicatesByKey
 from rejoinder.testing import ChannelContract, FakePlatform
 from tests.channels.telegram.served import bot, hook
 
@@ -34,4 +34,4 @@ class TestElsewhere(ChannelContract):
 async def test_it_is_blind():
     """DU-3: Telegram has no key that keeps a message from being sent twice, and no way to look one up."""
     async with FakePlatform("telegram") as platform:
-        assert not isinstance(bot(platform), KeepsKeys | CanFind)
+        assert not isinstance(bot(platform), DeduplicatesByKey | CanFind)

@@ -32,7 +32,17 @@ async def sent(channel: WebChannel, text: str = "Hello.", **more: object) -> str
 
 @pytest.mark.parametrize(
     "ability",
-    ["KeepsKeys", "CanStream", "CanEdit", "CanDelete", "CanReact", "CanType", "CanNote", "KnowsItself", "CanClose"],
+    [
+        "DeduplicatesByKey",
+        "CanStream",
+        "CanEdit",
+        "CanDelete",
+        "CanReact",
+        "CanType",
+        "CanNotifyOperator",
+        "KnowsItself",
+        "CanClose",
+    ],
 )
 async def test_it_says_what_it_can_do(channel, ability):
     """Everything a chat of its own can do is native."""
@@ -163,7 +173,7 @@ async def test_what_an_earlier_owner_left_growing_ends_unless_it_has_ended_meanw
         begun = [await channel.begin(Part(LOBBY, text, author="helper")) for text in ("half", "done")]
         left = tuple([await channel.journal.log.entry(each.message) for each in begun])
         await channel.edit(LOBBY, begun[1].message, Part(LOBBY, "done and whole", author="helper"))
-        await channel.end_growing(left)
+        await channel.end_abandoned_messages(left)
         states = [(await channel.journal.log.entry(entry.id)).state for entry in left]
         assert states == ["interrupted", "whole"]
         assert [each["text"] for each in (await page.ask("history", room="lobby"))["messages"]] == [
@@ -194,7 +204,7 @@ async def test_typing_is_live_only(channel):
 async def test_a_note_is_kept_and_the_owners_alone(channel):
     """That an agent chose silence, or why something was not done, is still there after a reload."""
     async with browsers(channel, "", "ann") as [page, ann]:
-        await channel.note(LOBBY, "helper chose to stay silent")
+        await channel.notify_operator(LOBBY, "helper chose to stay silent")
         assert (await page.told("message"))["message"]["note"]
         found = (await page.ask("history", room="lobby"))["messages"]
         assert [(each["text"], each["note"]) for each in found] == [("helper chose to stay silent", True)]
@@ -205,7 +215,7 @@ async def test_a_note_is_not_counted(channel):
     """OD-51: a note is nobody's message: it is neither unread nor what a room's line in the list shows."""
     async with browsers(channel, "") as [page]:
         await page.ask("say", room="lobby", text="hello")
-        await channel.note(LOBBY, "send_message was denied")
+        await channel.notify_operator(LOBBY, "send_message was denied")
     async with browsers(channel, "") as [again]:
         (lobby,) = (room for room in (await again.told("welcome"))["rooms"] if room["id"] == "lobby")
     assert (lobby.get("unread", 0), lobby["latest"]["text"]) == (0, "hello")
@@ -370,12 +380,12 @@ async def test_a_page_shows_what_another_process_wrote(channel):
         listening = group.create_task(other.listen(None))
         async with browsers(other, "") as [page]:
             await sent(channel, "From elsewhere.")
-            other.look_again()
+            other.poll_log()
             await page.told("message", since=0)
-            other.look_again()
+            other.poll_log()
             await sent(other, "From here.")
             await sent(channel, "And again.")
-            other.look_again()
+            other.poll_log()
             await until(lambda: "And again." in page.shown("lobby").values())
             texts = [frame["message"]["text"] for frame in page.frames if frame["type"] == "message"]
             assert texts == ["From elsewhere.", "From here.", "And again."]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.channels.base import LIVE_BYTES, SharesLive
+from rejoinder.channels.base import MOST_LIVE_BYTES, SharesLiveUpdates
 from rejoinder.channels.web.live import (
     MOST_AHEAD,
     MOST_SIGNS,
@@ -36,7 +36,7 @@ async def test_words_arrive_where_they_belong(pieces: list[str]) -> None:
         at += utf16(piece)
     outlet.logged(7)
     said = await outlet.take()
-    assert all(len(each.encode()) <= LIVE_BYTES for each in said)
+    assert all(len(each.encode()) <= MOST_LIVE_BYTES for each in said)
     at, text = 5, ""
     for grew in heard(*said):
         assert isinstance(grew, TextGrew)
@@ -69,12 +69,12 @@ async def test_what_is_complete_is_not_told_in_pieces() -> None:
 async def test_a_sign_is_told_once() -> None:
     """And there is a limit to them; one that is too long for a notification is left out."""
     outlet = LiveOutlet()
-    outlet.show(TypingNow("x" * LIVE_BYTES, "ann"), None, None)
+    outlet.show(TypingNow("x" * MOST_LIVE_BYTES, "ann"), None, None)
     for number in range(2 * MOST_SIGNS):
         for _ in range(2):
             outlet.show(TypingNow("room", f"ann{number}"), "bob", "eve")
     said = await outlet.take()
-    assert all(len(each.encode()) <= LIVE_BYTES for each in said)
+    assert all(len(each.encode()) <= MOST_LIVE_BYTES for each in said)
     shown = heard(*said)
     assert len(shown) == len(set(shown)) == MOST_SIGNS - 1
     assert shown[0] == LiveFrame('{"type":"typing","room":"room","who":"ann0"}', "bob", "eve")
@@ -97,6 +97,6 @@ async def test_news_wait_for_the_log() -> None:
 async def test_the_page_shares_nothing_where_it_is_alone() -> None:
     """On a store of one process nothing is made for others."""
     channel = await a_channel()
-    assert isinstance(channel, SharesLive)
+    assert isinstance(channel, SharesLiveUpdates)
     assert channel.hub.elsewhere is None
     await channel.close()

@@ -352,7 +352,7 @@ def test_status_tells_all_there_is() -> None:
     runs = RunFacts(
         running=True, subagents=2, waiting=3, context_tokens=10, context_budget=100, dead_parts=1, held_parts=2
     )
-    (said,) = send(says("/status", group=True), house(), of=session(think="high"), runs=runs).replies
+    (said,) = send(says("/status", group=True), house(), of=session(think="high"), run_facts=runs).replies
     for part in (
         "rejoinder 0",
         "Agent: helper",
@@ -383,7 +383,7 @@ def test_status_tells_all_there_is() -> None:
 )
 def test_status_names_a_way_out_that_is_one(runs: RunFacts, told: str) -> None:
     """IN-61: `/resend` is of this chat; where nothing is stuck in it, it would do nothing."""
-    (said,) = send(says("/status", OWNER), house(), runs=runs).replies
+    (said,) = send(says("/status", OWNER), house(), run_facts=runs).replies
     assert [line for line in said.splitlines() if "dead" in line] == [told] * bool(told)
 
 
@@ -391,8 +391,8 @@ def test_status_tells_people_their_own_way_out() -> None:
     """IN-61: in their direct chat; in a group it is the owner's."""
     runs = RunFacts(dead_parts=2, held_parts=1, stuck_here=1)
     told = "`/resend` sends the 1 of this chat again."
-    assert told in send(says("/status"), house(), runs=runs).replies[0]
-    assert told not in send(says("/status", group=True), house(), runs=runs).replies[0]
+    assert told in send(says("/status"), house(), run_facts=runs).replies[0]
+    assert told not in send(says("/status", group=True), house(), run_facts=runs).replies[0]
 
 
 def test_resend_is_for_people_in_their_own_chat_and_for_an_owner_anywhere() -> None:

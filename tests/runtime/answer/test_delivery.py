@@ -16,7 +16,7 @@ from rejoinder.runtime.answer.handoff_row import HandoffRow, handoff_inbound, sa
 from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.outbox import yielding_calls
 from rejoinder.store.base import ClaimPart, HoldPart, MarkUnknown, PartIntent, PlanParts
-from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger
+from rejoinder.testing import FakeChannel, FakeDeduplicator, FakeMessenger
 from rejoinder.testing.patience import PATIENCE, until
 from tests.runtime.places import place
 
@@ -199,14 +199,14 @@ async def test_a_hand_over_is_kept_with_the_answer_that_makes_it():
 
     class Looking(Bare):
         async def send(self, part):
-            seen.append((await here.store.census()).events)
+            seen.append((await here.store.count_rows()).events)
             return await super().send(part)
 
     async with place(Looking()) as here:
         run, hand_over = await here.turn(), handed_row(here, [])
         answer = here.answer(run, context=HANDS_OVER, hand_over=hand_over)
         await answer.feed(f"<actions>{HANDOFF}</actions>\nDone.")
-        assert (await here.store.census()).events == {"routed": 1}
+        assert (await here.store.count_rows()).events == {"routed": 1}
         await answer.finish()
     assert seen[0] == {"routed": 1, "new": 1}
 
@@ -229,11 +229,11 @@ async def test_a_hand_over_whose_answer_is_stopped(is_left, becomes):
         await sending.wait()
         ending.cancel()
         await asyncio.wait([ending])
-        while here.runs.has("call off"):  # noqa: ASYNC110 - nobody tells
+        while here.tasks.has("call off"):  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0)
         found = (await here.store.recover(here.now())).events
         assert [event.inbound.text for event in found] == (["@critic Look at it."] if is_left else [])
-        assert (await here.store.census()).events[becomes] == 1
+        assert (await here.store.count_rows()).events[becomes] == 1
     assert happened == []
 
 
@@ -310,7 +310,7 @@ async def test_secrets_do_not_go_out():
 
 async def test_the_prefix_stands_before_the_answer_once():
     """DE-5: resolved when it is sent, not doubled, also while the answer is written."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         await here.says("Hello", ", Ann, how are you today?", run=await here.turn(), prefix="[bot]")
         assert here.seen() == ["[bot] Hello, Ann, how are you today?"]
         await here.says("[bot] Again.", prefix="[bot]")
@@ -322,7 +322,7 @@ async def test_the_prefix_stands_before_the_answer_once():
 
 async def test_a_draft_is_opened_edited_and_settled():
     """DE-20: one slot; the final is an edit, and it is a part."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         run = await here.turn()
         answer = here.answer(run)
         for piece in ("One", ", two", ", three."):
@@ -334,7 +334,7 @@ async def test_a_draft_is_opened_edited_and_settled():
         assert await here.states(run) == [("open", "sent")]
 
 
-class Crowded(FakeKeeper):
+class Crowded(FakeDeduplicator):
     """Takes two changes of a growing message, and then one in an hour."""
 
     def frame_rate(self, route):
@@ -392,7 +392,7 @@ async def test_an_opening_of_unknown_fate_is_not_said_twice():
 async def test_among_bots_nothing_is_shown_before_it_is_whole():
     """DE-21: drafts are off; the answer is one fresh message."""
     context = AnswerContext("id-0", "bot", "ann", direct=False, other_bot=True)
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         answer = here.answer(await here.turn(), context=context)
         await answer.feed("One")
         await here.rests()
@@ -404,7 +404,7 @@ async def test_among_bots_nothing_is_shown_before_it_is_whole():
 
 async def test_a_draft_rolls_over():
     """DE-20: into a next message, and all of it stands in the end."""
-    async with place(FakeKeeper(limits=Limits(20))) as here:
+    async with place(FakeDeduplicator(limits=Limits(20))) as here:
         answer = here.answer(await here.turn())
         for word in ["one", "two", "three", "four", "five", "six", "seven"]:
             await answer.feed(word + " ")
@@ -416,7 +416,7 @@ async def test_a_draft_rolls_over():
 
 async def test_a_later_target_moves_the_message():
     """OD-61: as a reply first, then the old one goes."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         run = await here.turn()
         answer = here.answer(run)
         await answer.feed("Text first.\n")
@@ -432,7 +432,7 @@ async def test_a_later_target_moves_the_message():
 
 async def test_what_replaces_a_message_has_to_arrive_before_it_goes():
     """OD-61, OD-65: only when all chunks were accepted; the placeholder stays, and the turn has failed."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         answer = here.answer(await here.turn())
         await answer.feed("Text first.\n")
         await here.rests()
@@ -446,7 +446,7 @@ async def test_what_replaces_a_message_has_to_arrive_before_it_goes():
 
 async def test_a_message_that_cannot_be_deleted_is_emptied():
     """OD-61: a failed delete is a warning, and it is edited to U+200B."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         answer = here.answer(await here.turn())
         await answer.feed("Well, I think.")
         await here.rests()
@@ -510,7 +510,7 @@ async def test_who_may_not_speak_leaves_no_sign_behind():
 
 async def test_a_rerun_takes_over_the_slot_of_the_run_that_died():
     """DU-2: by edit; nothing stands twice."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         run = await here.turn()
         answer = here.answer(run)
         await answer.feed("The first try")
@@ -567,7 +567,7 @@ async def test_a_stopped_answer_withdraws_what_is_not_planned():
         assert "Never said." not in here.seen()
 
 
-class Late(FakeKeeper):
+class Late(FakeDeduplicator):
     """Carries out the first edit only when it is told to, whoever waits for it."""
 
     def __init__(self):
@@ -642,7 +642,7 @@ async def test_nobody_elses_words_wait_for_a_frame(monkeypatch):
 @pytest.mark.parametrize("placeholder", [False, True])
 async def test_what_was_written_stands_before_what_is_said_beside_it(placeholder):
     """TU-34: a question is put below the words before it, whatever the pace of the draft; those behind keep it."""
-    channel = FakeMessenger() if placeholder else FakeKeeper()
+    channel = FakeMessenger() if placeholder else FakeDeduplicator()
     async with place(channel, streaming=Streaming("edits", pace=600.0)) as here:
         answer = here.answer(await here.turn())
         await answer.feed("First I")
@@ -676,7 +676,7 @@ async def test_a_block_may_be_short_when_somebody_else_is_to_speak():
 async def test_nobody_waits_for_a_draft_that_is_not_taken(outcome, monkeypatch):
     """TU-34: the question is put anyway; the words are there in the end."""
     monkeypatch.setattr(delivery, "CATCHING_UP", 10 * PATIENCE)
-    async with asyncio.timeout(PATIENCE), place(FakeKeeper(), streaming=Streaming("edits", pace=600.0)) as here:
+    async with asyncio.timeout(PATIENCE), place(FakeDeduplicator(), streaming=Streaming("edits", pace=600.0)) as here:
         answer = here.answer(await here.turn())
         await answer.feed("First I")
         await until(lambda: here.seen() == ["First I"])

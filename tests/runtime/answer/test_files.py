@@ -185,7 +185,7 @@ async def test_the_store_holds_it_no_longer_than_a_day_after_the_platform_has_it
         assert await here.store.blob(file.id) is not None
         await here.store.write(Sweep(young, here.now() + timedelta(hours=25)))
         assert await here.store.blob(file.id) is None
-        assert (await here.store.census()).parts == {"sent": 1}
+        assert (await here.store.count_rows()).parts == {"sent": 1}
 
 
 async def test_a_channel_without_files_says_so_to_the_agent():

@@ -4,9 +4,9 @@ import asyncio
 
 from rejoinder.outbound.budget import Rate
 from rejoinder.runtime.account_pace import (
-    A_TRY,
     FIRST_REFUSAL,
     LONGEST_REFUSAL,
+    TRY_SECONDS,
     AccountPace,
     AccountPaces,
     AccountStanding,
@@ -30,7 +30,7 @@ def test_a_refused_account_is_tried_by_one_at_a_time():
             await asyncio.sleep(one.seconds_to_wait("final"))
             assert other.has_room("final")
             account.try_again()
-            assert 0.0 < other.seconds_to_wait("final") <= A_TRY
+            assert 0.0 < other.seconds_to_wait("final") <= TRY_SECONDS
             waits.append(round(account.refuse("401")))
         account.accept()
         assert one.has_room("final")

@@ -21,7 +21,7 @@ from rejoinder.runtime.outbox import delivery_attempt, yielding_calls
 from rejoinder.runtime.outbox.delivery_results import Sent
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.store.base import YIELDING, ClaimPart, MarkSent, MarkUnknown, PartIntent, PlanParts, RetryPart
-from rejoinder.testing import FakeKeeper, FakeMessenger
+from rejoinder.testing import FakeDeduplicator, FakeMessenger
 from rejoinder.testing.patience import PATIENCE
 from tests.runtime.places import place
 
@@ -140,7 +140,7 @@ async def test_a_reaction_that_is_put_off_holds_up_no_words(outcome):
 
 async def test_a_draft_goes_on_while_something_is_put_off():
     """DE-20, DE-32: until its time comes the line is free; then it goes."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         answer = here.answer(await here.turn())
         await answer.feed("One")
         await here.rests()
@@ -162,7 +162,7 @@ async def test_a_draft_goes_on_while_something_is_put_off():
 
 async def test_a_piece_that_is_not_shown_yet_starts_no_task():
     """A draft that is due later waits for its time: an answer that is whole by then costs one task, not two."""
-    async with place(FakeKeeper(), streaming=Streaming("edits", pace=60.0)) as here:
+    async with place(FakeDeduplicator(), streaming=Streaming("edits", pace=60.0)) as here:
         answer = here.answer(await here.turn())
         for piece in ("One", ", two", ", three."):
             await answer.feed(piece)
@@ -336,7 +336,7 @@ async def test_a_reason_that_is_no_text_ends_no_sender(outcome):
 
 async def test_a_native_key_makes_sending_again_harmless():
     """DU-3: native key: 0 lost, 0 duplicated."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         here.channel.fails(Unknown("reset"), accepted=True)
         sending = await here.begins(here.conversation.send("one"))
         here.ahead = timedelta(minutes=5)
@@ -396,7 +396,7 @@ async def test_a_channel_that_fails_to_look_something_up_has_not_found_it(monkey
 
 async def test_after_a_restart_what_was_under_way_is_settled_first():
     """DU-13: `sending` is unknown; then what waited goes out, in order, once."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         here.channel.refuse = None
         run = await here.turn()
         here.channel.fails(RetryAfter(60, "502"))
@@ -419,7 +419,7 @@ async def test_after_a_restart_what_was_under_way_is_settled_first():
 @pytest.mark.parametrize("under_way", [False, True])
 async def test_a_part_that_cannot_be_read_holds_up_nothing(under_way):
     """DE-3, DU-13: of another version, or damaged: it is dead, and what is behind it goes out."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         (after,) = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), AnswerWording(), "t")
         intents = (PartIntent("odd", here.route, b'{"type": "dance"}', "dance"), intent(after, here.route))
         await here.store.write(PlanParts(intents, here.now()))
@@ -438,7 +438,7 @@ async def _unknown(here):
 
 async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
     """DU-13: an answer that is older than the settling does not hide what was settled."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         run = await here.turn()
         planned = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), AnswerWording(), "t")
         await here.store.write(PlanParts(tuple(intent(each, here.route) for each in planned), here.now(), run))
@@ -523,7 +523,7 @@ async def test_a_gateway_that_goes_down_ends_the_call_it_is_in():
             await asyncio.sleep(0)
         go.set()
         await draining
-        census = await here.store.census()
+        census = await here.store.count_rows()
         assert census.parts == {"sent": 1, "planned": 1}
         for each in saying:
             each.cancel()
@@ -546,7 +546,7 @@ async def test_who_asks_while_the_receipt_is_being_written_hears_that_it_arrived
         await arrived.wait()
         (row,) = await here.store.parts_in("sending")
         followed = here.sender.follow(row)
-        while here.runs.has("follow:fake:room"):  # noqa: ASYNC110 - who looks it up finds it under way
+        while here.tasks.has("follow:fake:room"):  # noqa: ASYNC110 - who looks it up finds it under way
             await asyncio.sleep(0)
         go.set()
         assert await followed == Sent(await saying)
@@ -584,13 +584,13 @@ async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog)
         sending = await here.begins(here.conversation.send("one"))
         sending.cancel()
         assert not here.sender.pace.has_room("final")
-        assert (await here.store.census()).parts == {"retry": 1}
+        assert (await here.store.count_rows()).parts == {"retry": 1}
     assert "fake: nothing can be sent: Unauthorized" in caplog.text
 
 
 async def test_what_is_asked_for_later_does_not_take_the_one_try(monkeypatch):
     """DE-32: the one call by which a refused account is tried is that of what waits longest; then all goes on."""
-    monkeypatch.setattr(account_pace, "A_TRY", 60.0)
+    monkeypatch.setattr(account_pace, "TRY_SECONDS", 60.0)
     async with place(FakeMessenger()) as here:
         here.channel.fails(Rejected("Unauthorized", "account"))
         first = await here.begins(here.conversation.send("one"))
@@ -604,7 +604,7 @@ async def test_what_is_asked_for_later_does_not_take_the_one_try(monkeypatch):
 async def test_a_draft_that_fails_costs_the_draft_alone():
     """DE-3: a channel may be anybody's code."""
 
-    class Clumsy(FakeKeeper):
+    class Clumsy(FakeDeduplicator):
         async def edit(self, route, message, part):
             if part.text != "One, two, three.":
                 raise ZeroDivisionError("by nought")

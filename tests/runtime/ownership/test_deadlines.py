@@ -12,7 +12,7 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime.outbox import sender
 from rejoinder.runtime.ownership import lease_renewer
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import NamedLease, Renewal
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import FakeMessenger, ScriptedAgent
@@ -43,11 +43,11 @@ async def test_what_runs_out_ends_while_the_store_does_not_answer():
     configured = with_channel(Settings(), "fake", "bot", ())
     async with (
         Gateway(configured, agents={"bot": ScriptedAgent(name="bot")}, channels=[FakeMessenger()], store=store) as here,
-        Runs() as runs,
+        Tasks() as tasks,
     ):
         sharing, engines = here.sharing, here.engines
-        runs.start("listen", sharing.duties.do("fake", listening, runs))
-        await sharing.begin(runs)
+        tasks.start("listen", sharing.duties.do("fake", listening, tasks))
+        await sharing.begin(tasks)
         own = asyncio.ensure_future(sharing.own(0.0))
         await until(lambda: len(engines.leases) == 2 and listens.is_set(), "both shards, and somebody who listens")
         with patch.object(store, "owners", never), patch.object(store, "renew", unavailable):
@@ -97,12 +97,12 @@ async def test_nothing_is_sent_after_the_deadline(monkeypatch):
         asyncio.timeout(PATIENCE),
         Gateway(configured, agents={agent.name: agent}, channels=[channel], store=store) as here,
     ):
-        here.engines._boot = lambda: seconds[0]
+        monkeypatch.setattr(here.engines, "_boot", lambda: seconds[0])
         engine = await here.engines.claim(0)
         await engine.recover()
         monkeypatch.setattr(sender, "crashpoint", is_late)
         await here.dispatch(Inbound("fake", "e1", "m1", Chat("ann", kind="direct"), Sender("ann"), "hi"))
         await said.wait()
         await until(lambda: not here.engines.leases or channel.messages, "the end of the engine")
-        await engine.runs.close()
+        await engine.tasks.close()
     assert channel.messages == {}

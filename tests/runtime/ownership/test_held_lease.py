@@ -12,7 +12,7 @@ from rejoinder.errors import LeaseLost
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.held_lease import MARGIN, HeldLease, deadline_of
 from rejoinder.runtime.ownership.lease_renewer import LeaseRenewer
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import Lease, Renewal
 from rejoinder.testing.patience import PATIENCE
 
@@ -63,8 +63,8 @@ async def test_leases_are_renewed_in_a_thread_and_told_in_the_loop() -> None:
         assert (asked, renewal.held) == ((LEASE,), (LEASE,))
         told.set()
 
-    async with Runs() as runs:
-        runs.start("renew", LeaseRenewer(store, "one", lambda: (LEASE,), renewed, seconds=0.03).run())
+    async with Tasks() as tasks:
+        tasks.start("renew", LeaseRenewer(store, "one", lambda: (LEASE,), renewed, seconds=0.03).run())
         await asyncio.wait_for(told.wait(), PATIENCE)
     assert store.threads == {"rejoinder-leases"}
 
@@ -76,8 +76,8 @@ async def test_a_loop_that_hangs_is_not_renewed(
     monkeypatch.setattr("rejoinder.runtime.ownership.lease_renewer.STILL", 0.0)
     store = Renews()
     renewer = LeaseRenewer(store, "one", lambda: (LEASE,), lambda *_: None, seconds=0.03)
-    async with Runs() as runs:
-        runs.start("renew", renewer.run())
+    async with Tasks() as tasks:
+        tasks.start("renew", renewer.run())
         await asyncio.sleep(0)
         ends = time.monotonic() + PATIENCE
         while "was blocked for" not in caplog.text and time.monotonic() < ends:

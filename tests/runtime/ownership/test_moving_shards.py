@@ -29,7 +29,7 @@ from rejoinder.app import Gateway, with_channel
 from rejoinder.channels.base import Delivered, Limits, RetryAfter
 from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import shard_of
 from rejoinder.store.sql import perform as carry_out
 from rejoinder.store.sqlite import open_store
@@ -111,10 +111,10 @@ class Platform:
         self.world.said[part.route.chat].append(part.text)
 
 
-class KeepsKeys(Platform):
+class DeduplicatesByKey(Platform):
     """Takes every key once."""
 
-    keeps_keys: Literal[True] = True
+    deduplicates_by_key: Literal[True] = True
 
     def _take(self, part) -> None:
         if part.key not in self.world.there:
@@ -146,7 +146,7 @@ class Echo:
 
     is_alive = True
 
-    async def rest(self) -> None:
+    async def suspend(self) -> None:
         self.ended += 1
 
 
@@ -163,6 +163,7 @@ class Process:
     async def open(self) -> None:
         await self.gateway.__aenter__()
         engines = self.gateway.engines
+        assert hasattr(engines, "_boot"), "the deadlines follow the clock of the test"
         engines._boot = lambda: self.world.seconds
         engines.holder = self.platform.holder = self.name
 
@@ -204,7 +205,7 @@ async def ripple(count: int = 50) -> None:
 
 
 async def is_over(world: World) -> bool:
-    census = await world.store.census()
+    census = await world.store.count_rows()
     return not census.runs and "new" not in census.events and not {"planned", "sending", "unknown"} & {*census.parts}
 
 
@@ -235,7 +236,7 @@ class MovingShards(RuleBasedStateMachine):
     @initialize(finds=st.booleans())
     def open(self, finds: bool) -> None:
         # Without the deadline a late call may come; a platform that takes a key once makes it harmless.
-        self._do(self._open(Finds if finds and self.has_deadline else KeepsKeys))
+        self._do(self._open(Finds if finds and self.has_deadline else DeduplicatesByKey))
 
     async def _open(self, platform: type[Platform]) -> None:
         for name in ("one", "two"):
@@ -452,15 +453,15 @@ def test_nothing_of_a_lost_shard_keeps_the_process_from_ending() -> None:
         gateway = machine.processes[0].gateway
         engine = gateway.engines.of(0)
         assert engine is not None
-        engine.runs._patience = 0.01
-        machine._do(_start(engine.runs))
+        engine.tasks._patience = 0.01
+        machine._do(_start(engine.tasks))
         machine.time_passes(seconds=11)
         machine.look(who=0)
-        machine._do(asyncio.wait_for(engine.runs.idle(), PATIENCE))
+        machine._do(asyncio.wait_for(engine.tasks.idle(), PATIENCE))
     finally:
         machine.teardown()
 
 
-async def _start(runs: Runs) -> None:
-    runs.start("outlives", outlives_a_cancellation())
+async def _start(tasks: Tasks) -> None:
+    tasks.start("outlives", outlives_a_cancellation())
     await ripple()

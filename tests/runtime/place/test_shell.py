@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rejoinder.runtime.place.shell import MOST_KEPT, MOST_SAID, WITH_THE_GATEWAY, Shell, ShellResult, told
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.testing.patience import PATIENCE
 
 
@@ -46,8 +46,8 @@ class Ear:
 
 @asynccontextmanager
 async def shell(seconds=20.0):
-    async with asyncio.timeout(PATIENCE), Runs() as runs:
-        yield Shell(runs, seconds), Ear()
+    async with asyncio.timeout(PATIENCE), Tasks() as tasks:
+        yield Shell(tasks, seconds), Ear()
 
 
 def run(shell, command, ear):

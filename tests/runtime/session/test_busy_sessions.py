@@ -10,8 +10,8 @@ import pytest
 from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.events import Route
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session import journal
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import SessionSettings, route_home, shard_of, with_event
 from rejoinder.store.base import IndexedMessage, NoteMessages, PutSession, Store
 from rejoinder.store.sqlite import open_store
@@ -40,10 +40,10 @@ async def two_homes(agent: ScriptedAgent) -> AsyncIterator[Chat]:
     async with (
         asyncio.timeout(PATIENCE),
         Gateway(settings, agents={agent.name: agent}, channels=[channel], store=store) as gateway,
-        Runs() as runs,
+        Tasks() as tasks,
     ):
-        runs.start("gateway", gateway.serve())
-        chat = Chat(channel, runs, gateway)
+        tasks.start("gateway", gateway.serve())
+        chat = Chat(channel, tasks, gateway)
         yield chat
         await chat.ends()
 

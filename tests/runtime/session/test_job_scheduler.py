@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import JobTicked
 from rejoinder.runtime.live import Live
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.job_scheduler import LONGEST_WAIT, JobHome, JobScheduler
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import RequestJobRun
 from rejoinder.store.sqlite import open_store
 from rejoinder.turns.job import Heartbeat, Job
@@ -72,8 +72,8 @@ def test_a_job_is_done_where_its_session_is_at_home():
         world = World(a_job("here", every="45s"), a_job("there", every="45s"))
         home, owned = world.scheduler._home, {"a:here"}
         world.scheduler._home = lambda session: home(session) if session in owned else None
-        async with Runs() as runs:
-            runs.start("clock", world.scheduler.run())
+        async with Tasks() as tasks:
+            tasks.start("clock", world.scheduler.run())
             await asyncio.sleep(100)
             assert world.begun == ["a:here", "a:here"]
             assert set(await world.jobs()) == {"here"}
@@ -91,8 +91,8 @@ def test_each_in_its_time():
 
     async def test():
         world = World(a_job("quick", every="45s"), a_job("slow", every="1m50s"), a_job("hourly", cron="3 * * * *"))
-        async with Runs() as runs:
-            runs.start("clock", world.scheduler.run())
+        async with Tasks() as tasks:
+            tasks.start("clock", world.scheduler.run())
             await asyncio.sleep(200)
         assert world.begun[:4] == ["a:quick", "a:quick", "a:slow", "a:quick"]  # after 45, 90, 110 and 135 seconds
         assert sorted(world.begun[4:]) == ["a:hourly", "a:quick"]  # after 180
@@ -106,8 +106,8 @@ def test_no_wait_is_long():
 
     async def test():
         world = World(a_job("rare", every="30d"))
-        async with Runs() as runs:
-            runs.start("clock", world.scheduler.run())
+        async with Tasks() as tasks:
+            tasks.start("clock", world.scheduler.run())
             await asyncio.sleep(10 * LONGEST_WAIT + 1)
         assert 10 <= world.looked // 2 <= 12
         await world.store.close()
@@ -120,8 +120,8 @@ def test_who_is_told_looks_at_once():
 
     async def test():
         world = World(a_job("rare", every="30d"))
-        async with Runs() as runs:
-            runs.start("clock", world.scheduler.run())
+        async with Tasks() as tasks:
+            tasks.start("clock", world.scheduler.run())
             await asyncio.sleep(1)
             await world.store.write(RequestJobRun("rare"))
             world.scheduler.changed()
@@ -139,8 +139,8 @@ def test_a_job_that_cannot_begin_holds_up_nobody(caplog):
     async def test():
         world = World(a_job("first", every="1m"), a_job("second", every="1m"))
         world.refusal = RuntimeError("broken")
-        async with Runs() as runs:
-            runs.start("clock", world.scheduler.run())
+        async with Tasks() as tasks:
+            tasks.start("clock", world.scheduler.run())
             await asyncio.sleep(100)
         assert world.begun == ["a:first", "a:second"]
         assert (await world.jobs())["first"].reason == "failed: RuntimeError"
@@ -156,8 +156,8 @@ def test_a_store_that_cannot_be_written_is_waited_for():
     async def test():
         world = World(a_job("only", every="1m"))
         good = world.store.jobs
-        async with Runs() as runs:
-            runs.start("clock", world.scheduler.run())
+        async with Tasks() as tasks:
+            tasks.start("clock", world.scheduler.run())
             await asyncio.sleep(1)
 
             async def full():
@@ -188,8 +188,8 @@ def test_what_stands_in_the_file(monkeypatch):
         job = a_job("beats", every="1m")
         job = Job(**{name: getattr(job, name) for name in job.__struct_fields__} | {"heartbeat": beats})
         world = World(job, read=lambda path: next(notes))
-        async with Runs() as runs:
-            runs.start("clock", world.scheduler.run())
+        async with Tasks() as tasks:
+            tasks.start("clock", world.scheduler.run())
             await asyncio.sleep(90)
             assert (await world.jobs())["beats"].reason == "its file lists nothing to do"
             assert not world.begun
@@ -205,8 +205,8 @@ def test_who_watches_is_told_of_each_tick():
 
     async def test():
         world = World(a_job("quick", every="1m"))
-        async with Runs() as runs:
-            runs.start("clock", world.scheduler.run())
+        async with Tasks() as tasks:
+            tasks.start("clock", world.scheduler.run())
             await asyncio.sleep(90)
             world.answer = None
             await asyncio.sleep(45)  # past the second minute, and before the next look at a tick that nothing noted

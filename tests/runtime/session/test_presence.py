@@ -12,8 +12,8 @@ from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.typing_calls import TypingCalls
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.presence import JUST_SHOWN, TypingSign
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.testing import FakeMessenger
 from tests.crash.virtual_time import VirtualTime
 from tests.runtime.places import place
@@ -54,9 +54,9 @@ def test_a_sign_is_dropped_rather_than_queued(place, is_right):
     """TU-24: an own rate budget; what cannot be shown now is not shown later."""
 
     async def main() -> None:
-        async with Runs() as runs:
+        async with Tasks() as tasks:
             settings = TypingSettings(delay_ms=0, period_ms=1000)
-            with TypingSign(runs, cast("Conversation", place), "instant", settings):
+            with TypingSign(tasks, cast("Conversation", place), "instant", settings):
                 await asyncio.sleep(9.5)
             await asyncio.sleep(100)
 
@@ -70,9 +70,9 @@ def test_no_sign_follows_words_that_were_shown_just_now():
     place = Place()
 
     async def main() -> None:
-        async with Runs() as runs:
+        async with Tasks() as tasks:
             settings = TypingSettings(delay_ms=400, period_ms=6000)
-            with TypingSign(runs, cast("Conversation", place), "instant", settings):
+            with TypingSign(tasks, cast("Conversation", place), "instant", settings):
                 await asyncio.sleep(0.3)
                 with place.sender.typing_calls.speaking():
                     await asyncio.sleep(0)
@@ -112,7 +112,7 @@ async def test_words_wait_for_no_sign(kind):
     """TU-24: one that is on its way is called back as soon as there are words, before they are committed; so it leaves
     before them or not at all. The message that opens a draft may show the whole answer already."""
     async with place(SlowToType()) as here:
-        with TypingSign(here.runs, here.conversation, "instant", TypingSettings(delay_ms=0)):
+        with TypingSign(here.tasks, here.conversation, "instant", TypingSettings(delay_ms=0)):
             await here.channel.asked.wait()
             (sent,) = here.conversation.sender.post([PlannedOperation("k", _words(kind, here))])
             await asyncio.sleep(0)  # to be told so
@@ -124,7 +124,7 @@ async def test_words_wait_for_no_sign(kind):
 async def test_what_others_wrote_waits_for_no_sign_either():
     """TU-24: nor does a message that another process or the console has left in the store."""
     async with place(SlowToType()) as here:
-        with TypingSign(here.runs, here.conversation, "instant", TypingSettings(delay_ms=0)):
+        with TypingSign(here.tasks, here.conversation, "instant", TypingSettings(delay_ms=0)):
             await here.channel.asked.wait()
             here.outbox.wake(here.route)
             await asyncio.sleep(0)

@@ -10,9 +10,9 @@ import pytest
 from rejoinder.agents.base import AgentEvent, Done
 from rejoinder.events import Turn
 from rejoinder.runtime.live import Live
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.slot_pool import SlotPool
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.turns.choose import SlotLimits
 from rejoinder.turns.suspicion import HEAD_START, STABLE_AFTER, RerunPolicy
 from tests.crash.virtual_time import VirtualTime
@@ -29,7 +29,7 @@ class Program:
     async def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         yield Done()
 
-    async def rest(self) -> None:
+    async def suspend(self) -> None:
         self.is_alive = False
         self._log.append(f"{self.name} rests")
 
@@ -45,13 +45,13 @@ class Talker:
 
 
 class Machine:
-    def __init__(self, runs: Runs, limits: SlotLimits, pool: SlotPool | None = None) -> None:
+    def __init__(self, tasks: Tasks, limits: SlotLimits, pool: SlotPool | None = None) -> None:
         self.log: list[str] = []
         self.programs = {name: Program(name, self.log) for name in ("p", "q", "r")}
         agents = {**self.programs, "talker": Talker("talker")}
         self.pool = pool or SlotPool()
         settings = Live(SimpleNamespace(limits=limits))
-        services: Any = SimpleNamespace(agents=agents, runs=runs, settings=settings, slots=self.pool)
+        services: Any = SimpleNamespace(agents=agents, tasks=tasks, settings=settings, slots=self.pool)
         self.slots = Slots(services)
 
     def ask(self, session: str, agent: str) -> None:
@@ -65,8 +65,8 @@ class Machine:
 
 async def test_a_process_is_counted_once_however_many_sessions_it_has():
     """TU-21."""
-    async with Runs() as runs:
-        machine = Machine(runs, SlotLimits(processes=1))
+    async with Tasks() as tasks:
+        machine = Machine(tasks, SlotLimits(processes=1))
         for session in ("one", "two"):
             machine.ask(session, "p")
         machine.ask("three", "q")
@@ -76,19 +76,19 @@ async def test_a_process_is_counted_once_however_many_sessions_it_has():
 
 async def test_a_process_that_rests_gives_way_before_the_next_is_started():
     """TU-21: the limit holds at every moment."""
-    async with Runs() as runs:
-        machine = Machine(runs, SlotLimits(processes=2))
+    async with Tasks() as tasks:
+        machine = Machine(tasks, SlotLimits(processes=2))
         machine.ask("one", "p")
         machine.ask("two", "q")
         machine.ask("three", "r")
         machine.slots.release("two")
-        await runs.idle()
+        await tasks.idle()
         assert machine.log == ["one", "two", "q rests", "three"]
 
 
 async def test_one_that_is_dead_already_makes_room_by_itself():
-    async with Runs() as runs:
-        machine = Machine(runs, SlotLimits(processes=1))
+    async with Tasks() as tasks:
+        machine = Machine(tasks, SlotLimits(processes=1))
         machine.ask("one", "p")
         machine.programs["p"].is_alive = False
         machine.slots.release("one")
@@ -98,20 +98,20 @@ async def test_one_that_is_dead_already_makes_room_by_itself():
 
 async def test_who_was_stopped_while_room_was_made_does_not_start():
     """TU-20: nothing runs that nobody waits for."""
-    async with Runs() as runs:
-        machine = Machine(runs, SlotLimits(processes=1))
+    async with Tasks() as tasks:
+        machine = Machine(tasks, SlotLimits(processes=1))
         machine.ask("one", "p")
         machine.slots.release("one")
         machine.ask("two", "q")
         machine.slots.release("two")
-        await runs.idle()
+        await tasks.idle()
         assert machine.log == ["one", "p rests"]
 
 
 async def test_sessions_take_turns():
     """TU-21: fair; who asks again stands behind those who have not had a run."""
-    async with Runs() as runs:
-        machine = Machine(runs, SlotLimits(runs=1))
+    async with Tasks() as tasks:
+        machine = Machine(tasks, SlotLimits(runs=1))
         for session in ("a", "b", "c"):
             machine.ask(session, "talker")
         for session in ("a", "b", "c", "a"):
@@ -127,8 +127,8 @@ class Suspects(Machine):
 
 def in_virtual_time(main: Callable[[Suspects], Awaitable[None]]) -> None:
     async def run() -> None:
-        async with Runs() as runs:
-            await main(Suspects(runs, SlotLimits()))
+        async with Tasks() as tasks:
+            await main(Suspects(tasks, SlotLimits()))
 
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
         runner.run(run())
@@ -194,9 +194,9 @@ def test_several_run_one_after_the_other():
 
 async def test_the_engines_of_a_process_share_its_slots():
     """TU-21, SC-13: in the order of the requests, whichever shard they belong to; one that ends frees what it had."""
-    async with Runs() as runs:
-        one = Machine(runs, SlotLimits(runs=2))
-        two = Machine(runs, SlotLimits(runs=2), one.pool)
+    async with Tasks() as tasks:
+        one = Machine(tasks, SlotLimits(runs=2))
+        two = Machine(tasks, SlotLimits(runs=2), one.pool)
         for machine, session in ((one, "a"), (two, "b"), (two, "c"), (one, "d"), (two, "e")):
             machine.ask(session, "talker")
         assert (one.log, two.log) == (["a"], ["b"])
@@ -210,12 +210,12 @@ async def test_the_engines_of_a_process_share_its_slots():
 
 async def test_one_engine_waits_for_its_recovery_and_others_go_on():
     """DU-13: what a shard left comes first in that shard."""
-    async with Runs() as runs:
-        one = Machine(runs, SlotLimits(runs=2))
-        two = Machine(runs, SlotLimits(runs=2), one.pool)
-        one.slots.hold()
+    async with Tasks() as tasks:
+        one = Machine(tasks, SlotLimits(runs=2))
+        two = Machine(tasks, SlotLimits(runs=2), one.pool)
+        one.slots.pause()
         one.ask("a", "talker")
         two.ask("b", "talker")
         assert (one.log, two.log) == ([], ["b"])
-        one.slots.let_go()
+        one.slots.resume()
         assert one.log == ["a"]

@@ -23,7 +23,7 @@ async def test_an_answer_is_heard_when_it_says_something(text):
     async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram") as platform:
         configured = f'[agents.a]\nkind = "tour"\n[channels.telegram]\ndm = "open"\n{platform.config()}'
         async with Gateway(read(configured, "x.toml", {}), agents={"a": agent}, store=MEMORY) as gateway:
-            gateway.runs.start("serve", gateway.serve())
+            gateway.tasks.start("serve", gateway.serve())
             await platform.says("ann", "ann", "hello")
             heard = await platform.hears("ann", text)
             assert heard.text in ([text] if text else ["Hel", "Hello!"])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rejoinder.agents.acp import Settings
 from rejoinder.agents.acp.saved import Saved
-from rejoinder.agents.base import REMEMBERED, AgentEvent, Exchange, RunLimits, TextDelta, ToolSource
+from rejoinder.agents.base import MOST_REMEMBERED_SESSIONS, AgentEvent, Exchange, RunLimits, TextDelta, ToolSource
 from rejoinder.agents.guard import GuardedEvents
 from rejoinder.agents.history import BoundedText, Histories
 from rejoinder.agents.thinking_levels import LEVELS
@@ -40,7 +40,7 @@ class AcpAgent:
         self.takes_exec = tuple(settings.exec_options)
         self.limits = RunLimits()
         self._settings = settings
-        self._saved: Bounded[str, Saved] = Bounded(REMEMBERED)
+        self._saved: Bounded[str, Saved] = Bounded(MOST_REMEMBERED_SESSIONS)
         self._histories = Histories(RETOLD_TOKENS)
         self._sessions: AcpSessions | None = None
         self._tools: ToolSource | None = None
@@ -117,21 +117,21 @@ class AcpAgent:
             return True if self._settings.steer == "cancel" else None
         return self._sessions.steers
 
-    async def offered(self) -> tuple[str, ...]:
+    async def list_models(self) -> tuple[str, ...]:
         return (await (await self._work()).learn()).models
 
-    async def modes(self) -> tuple[str, ...]:
+    async def list_modes(self) -> tuple[str, ...]:
         return (await (await self._work()).learn()).modes
 
-    async def levels(self) -> tuple[str, ...] | None:
+    async def list_think_levels(self) -> tuple[str, ...] | None:
         return (await (await self._work()).learn()).levels
 
     @property
     def hears_audio(self) -> bool:
         return self._sessions is None or self._sessions.hears
 
-    def announced(self) -> frozenset[str]:
-        return frozenset() if self._sessions is None else self._sessions.announced()
+    def announced_commands(self) -> frozenset[str]:
+        return frozenset() if self._sessions is None else self._sessions.announced_commands()
 
     def last_output(self) -> str:
         return "" if self._sessions is None else self._sessions.last_output()
@@ -140,7 +140,7 @@ class AcpAgent:
     def is_alive(self) -> bool:
         return self._sessions is not None and self._sessions.is_alive
 
-    async def rest(self) -> None:
+    async def suspend(self) -> None:
         await self.close()
 
     async def close(self) -> None:

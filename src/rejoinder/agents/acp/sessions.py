@@ -22,7 +22,15 @@ from rejoinder.agents.acp.connection import AcpConnection, AcpRun, PermissionRul
 from rejoinder.agents.acp.options import SessionOptions
 from rejoinder.agents.acp.saved import Saved
 from rejoinder.agents.acp.servers import OURS, described, our_server
-from rejoinder.agents.base import REMEMBERED, AgentEvent, Done, Exchange, ModelSelected, SessionOpened, ToolSource
+from rejoinder.agents.base import (
+    MOST_REMEMBERED_SESSIONS,
+    AgentEvent,
+    Done,
+    Exchange,
+    ModelSelected,
+    SessionOpened,
+    ToolSource,
+)
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.jsonrpc import RpcError
 from rejoinder.environment import environment_for
@@ -92,7 +100,7 @@ class AcpSessions:
         if known is None and saved is None:
             known, self._spare = self._spare, None
         known = self._sessions[session] = known or _Session(saved)
-        if len(self._sessions) > REMEMBERED:
+        if len(self._sessions) > MOST_REMEMBERED_SESSIONS:
             at_rest = (each for each, other in self._sessions.items() if other.is_at_rest and other is not known)
             self._sessions.pop(next(at_rest, ""), None)
         return known
@@ -123,7 +131,7 @@ class AcpSessions:
         """Whether it takes recordings. As long as that is not known, it gets them and is told that it cannot."""
         return self._connection is None or self._connection.abilities.audio
 
-    def announced(self) -> frozenset[str]:
+    def announced_commands(self) -> frozenset[str]:
         return frozenset() if self._connection is None else self._connection.announced
 
     def last_output(self) -> str:

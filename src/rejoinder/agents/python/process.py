@@ -97,7 +97,7 @@ class IsolatedAgent:
     def is_alive(self) -> bool:
         return any(worker.dead is None for worker in (self._worker, *self._retired) if worker is not None)
 
-    async def rest(self) -> None:
+    async def suspend(self) -> None:
         await self.close()
 
     async def close(self) -> None:

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from rejoinder.channels.accounts import name_problems
-from rejoinder.channels.base import ONLY, Channel, Limits
+from rejoinder.channels.base import DEFAULT_ACCOUNT, Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.discord import render
 from rejoinder.channels.threads import Threads
@@ -58,14 +58,14 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def accounts(settings: Settings) -> dict[str, Settings]:
     """The settings of each bot."""
-    found = {} if settings.token is None else {ONLY: settings}
+    found = {} if settings.token is None else {DEFAULT_ACCOUNT: settings}
     for name, own in settings.accounts.items():
         where = {"api_root": own.api_root or settings.api_root, "threads": own.threads or settings.threads}
         found[name] = replace(settings, token=own.token, **where)
     return found
 
 
-def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
+def open_channel(name: str, settings: Settings, account: str = DEFAULT_ACCOUNT) -> Channel:
     from rejoinder.channels.discord.bot import DiscordBot  # noqa: PLC0415 - only serving a bot needs the SDK
     from rejoinder.channels.discord.http import SingleAttemptClient  # noqa: PLC0415
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from rejoinder.channels.accounts import section_of
-from rejoinder.channels.base import ONLY, Delivered, Inlet, Outcome, OutgoingFile, Rejected
+from rejoinder.channels.base import DEFAULT_ACCOUNT, Delivered, Inlet, Outcome, OutgoingFile, Rejected
 from rejoinder.channels.discord import BOOSTED, FILES, LIMITS
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.check import check_bot
@@ -55,7 +55,7 @@ class DiscordBot:
         *,
         threads: Threads = "auto",
         pace: Timings | None = None,
-        account: str = ONLY,
+        account: str = DEFAULT_ACCOUNT,
     ) -> None:
         self.name = name
         self.account = account
@@ -101,12 +101,12 @@ class DiscordBot:
     def take_menu(self, menu: tuple[MenuCommand, ...]) -> None:
         self.menu = menu
 
-    async def introduce(self) -> None:
+    async def prepare_to_send(self) -> None:
         await self._connection.log_in(self._token.reveal())
         self._know_itself()
 
     async def listen(self, deliver: Inlet) -> None:
-        await self.introduce()
+        await self.prepare_to_send()
         cursor = await self._intake.recall(deliver, self._pace.first_pause)
         await self._reception.offer(self.own_id, self.menu)
         log.info("%s: serving %s", self._called, self.own_name)
@@ -171,7 +171,7 @@ class DiscordBot:
     async def find(self, part: Part, since: datetime) -> Outcome:
         return await self._outgoing.find(part, since, self.own_id)
 
-    async def press_noticed(self, context: ReplyContext) -> None:
+    async def acknowledge_press(self, context: ReplyContext) -> None:
         await self._reception.withdraw(context)
 
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from rejoinder.channels.accounts import name_problems
-from rejoinder.channels.base import ONLY, Channel, FileLimits, Limits
+from rejoinder.channels.base import DEFAULT_ACCOUNT, Channel, FileLimits, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.slack import render
 from rejoinder.channels.slack.emoji import REACTIONS
@@ -71,7 +71,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ports: dict[int, str] = {}
         tokens: dict[str, str] = {}
         for name, own in accounts(self).items():
-            place = () if name == ONLY else ("accounts", name)
+            place = () if name == DEFAULT_ACCOUNT else ("accounts", name)
             if own.app_token is None and own.signing_secret is None:
                 yield (
                     (*place, "app_token"),
@@ -90,7 +90,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def accounts(settings: Settings) -> dict[str, Settings]:
     """The settings of each workspace."""
-    found = {} if settings.bot_token is None else {ONLY: settings}
+    found = {} if settings.bot_token is None else {DEFAULT_ACCOUNT: settings}
     for name, own in settings.accounts.items():
         found[name] = replace(
             settings,
@@ -103,7 +103,7 @@ def accounts(settings: Settings) -> dict[str, Settings]:
     return found
 
 
-def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
+def open_channel(name: str, settings: Settings, account: str = DEFAULT_ACCOUNT) -> Channel:
     from rejoinder.channels.slack.api import Api  # noqa: PLC0415 - only serving an app needs a client
     from rejoinder.channels.slack.bot import SlackApp  # noqa: PLC0415
     from rejoinder.channels.slack.retrying import Timings  # noqa: PLC0415

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from rejoinder.channels.accounts import section_of
-from rejoinder.channels.base import ONLY, Delivered, Inlet, Outcome, OutgoingFile, Rejected, RetryAfter
+from rejoinder.channels.base import DEFAULT_ACCOUNT, Delivered, Inlet, Outcome, OutgoingFile, Rejected, RetryAfter
 from rejoinder.channels.slack import FILES, LIMITS, payloads
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.assistant import SCOPE, AssistantThreads
@@ -55,7 +55,7 @@ class SlackApp:
         listening: EventSource,
         *,
         pace: Timings | None = None,
-        account: str = ONLY,
+        account: str = DEFAULT_ACCOUNT,
         threads: Threads = "auto",
         prompts: tuple[str, ...] = (),
     ) -> None:
@@ -89,11 +89,11 @@ class SlackApp:
         return self._listening.last_sign
 
     @property
-    def accepts_anywhere(self) -> bool:
-        return self._listening.accepts_anywhere
+    def listens_everywhere(self) -> bool:
+        return self._listening.listens_everywhere
 
     async def listen(self, deliver: Inlet) -> None:
-        await self.introduce()
+        await self.prepare_to_send()
         log.info("%s: serving @%s", self._called, self.own_name)
         intake = Intake(self._me, deliver, self._complete, self._pace, self._memory.note, self._assistant.started)
         await intake.resume()
@@ -114,7 +114,7 @@ class SlackApp:
             for message, files in zip(named, described, strict=True)
         )
 
-    async def introduce(self) -> None:
+    async def prepare_to_send(self) -> None:
         answer = await self._calls.ask("auth.test")
         self.own_id = str(answer.result.get("user_id", ""))
         self.own_name = str(answer.result.get("user", ""))
@@ -252,7 +252,7 @@ class SlackApp:
         if part.only_for is not None and not _is_direct(part.route):
             return RetryAfter(None, "a message that only one person sees cannot be looked up; it is sent again")
         if not self._me.id:  # after a restart it may be asked before it listens: it must know its own messages
-            await self.introduce()
+            await self.prepare_to_send()
         thread = await self._thread(part)
         if isinstance(thread, Rejected):
             return RetryAfter(None, thread.reason)

@@ -7,7 +7,7 @@ from rejoinder.channels.slack.intake import Intake
 
 
 class EventSource(Protocol):
-    accepts_anywhere: bool
+    listens_everywhere: bool
     """Whether events are brought by HTTP, to whichever process."""
 
     @property

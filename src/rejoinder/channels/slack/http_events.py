@@ -41,7 +41,7 @@ class WebhookAddress(Struct, frozen=True):
 
 
 class HttpEventSource:
-    accepts_anywhere = True
+    listens_everywhere = True
 
     """Listens for signed events."""
 

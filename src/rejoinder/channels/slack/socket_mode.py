@@ -248,7 +248,7 @@ class SocketConnector:
 
 
 class SocketEventSource:
-    accepts_anywhere = False
+    listens_everywhere = False
 
     """Listens in Socket Mode."""
 

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from rejoinder.channels.accounts import name_problems
-from rejoinder.channels.base import ONLY, Channel, Limits
+from rejoinder.channels.base import DEFAULT_ACCOUNT, Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.telegram import files, render
 from rejoinder.channels.telegram.emoji import REACTIONS
@@ -64,7 +64,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def accounts(settings: Settings) -> dict[str, Settings]:
     """The settings of each bot."""
-    found = {} if settings.token is None else {ONLY: settings}
+    found = {} if settings.token is None else {DEFAULT_ACCOUNT: settings}
     for name, own in settings.accounts.items():
         where = {"api_root": own.api_root or settings.api_root}
         hook = {"webhook_url": own.webhook_url, "webhook_port": own.webhook_port}
@@ -72,7 +72,7 @@ def accounts(settings: Settings) -> dict[str, Settings]:
     return found
 
 
-def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
+def open_channel(name: str, settings: Settings, account: str = DEFAULT_ACCOUNT) -> Channel:
     from rejoinder.channels.telegram.api import Api  # noqa: PLC0415 - only serving a bot needs a client
     from rejoinder.channels.telegram.bot import TelegramBot  # noqa: PLC0415
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rejoinder.channels.accounts import section_of
-from rejoinder.channels.base import ONLY, Delivered, Inlet, Outcome, OutgoingFile, Rejected
+from rejoinder.channels.base import DEFAULT_ACCOUNT, Delivered, Inlet, Outcome, OutgoingFile, Rejected
 from rejoinder.channels.telegram import LIMITS, payloads
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.closed_chats import ClosedChats
@@ -75,7 +75,7 @@ class TelegramBot:
         api: Api,
         hook: "WebhookAddress | None" = None,
         pace: Timings | None = None,
-        account: str = ONLY,
+        account: str = DEFAULT_ACCOUNT,
     ) -> None:
         self.name = name
         self.account = account
@@ -106,19 +106,19 @@ class TelegramBot:
         return self._calls.trouble
 
     @property
-    def accepts_anywhere(self) -> bool:
+    def listens_everywhere(self) -> bool:
         return self._hook is not None
 
     def take_menu(self, menu: tuple[MenuCommand, ...]) -> None:
         self.menu = menu
 
-    async def introduce(self) -> None:
+    async def prepare_to_send(self) -> None:
         me = msgspec.json.decode(await self._calls.ask("getMe", {}), type=User)
         self.own_id, self.own_name = str(me.id), me.username
 
     async def listen(self, deliver: Inlet) -> None:
         calls = self._calls
-        await self.introduce()
+        await self.prepare_to_send()
         await self._offer_menu()
         log.info("%s: serving @%s", self._called, self.own_name)
         intake = Intake(BotIdentity(self.name, self.own_id, self.own_name), self._presses, deliver, self._moves)
@@ -148,7 +148,7 @@ class TelegramBot:
             return failure(answer)
         return Delivered(str(_sent.decode(answer.result).message_id))
 
-    async def press_noticed(self, context: ReplyContext) -> None:
+    async def acknowledge_press(self, context: ReplyContext) -> None:
         await self._presses.notice(context.token)
 
     async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:

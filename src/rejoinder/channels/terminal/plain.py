@@ -66,7 +66,7 @@ class PlainLines:
         self._print(f"({emoji} removed from {where})" if remove else f"({emoji} on {where})")
         return Delivered(message)
 
-    async def note(self, route: Route, text: str) -> None:
+    async def notify_operator(self, route: Route, text: str) -> None:
         self._print(f"({text})")
 
     def _print(self, text: str) -> None:

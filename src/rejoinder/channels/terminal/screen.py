@@ -120,7 +120,7 @@ class Screen:
         self._line([("", f"{INDENT}{emoji} "), ("class:handle", f"{how} {where}")])
         return Delivered(message)
 
-    async def note(self, route: Route, text: str) -> None:
+    async def notify_operator(self, route: Route, text: str) -> None:
         self._note(text)
 
     async def typing(self, route: Route, *, author: str = "") -> None:

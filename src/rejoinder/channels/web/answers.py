@@ -218,7 +218,7 @@ class Answers(Records):
         found = () if here is None else await reading.thread_before(self.log, here, thread, id, limit)
         return tuple([await self._said(message) for message in found])
 
-    async def end_growing(self, left: tuple[RoomEntry, ...]) -> None:
+    async def end_abandoned_messages(self, left: tuple[RoomEntry, ...]) -> None:
         """Ends the messages that the last owner of their rooms left growing; the gateway may complete them later."""
         for entry in left:
             await self._end_growing(entry.id)

@@ -30,10 +30,10 @@ class WebChannel:
     """Everything is native: keys, replies, threads, reactions, edits, growing messages, messages for one person."""
 
     limits = Limits()
-    keeps_keys: Final[Literal[True]] = True
-    tells_agents: Final[Literal[True]] = True
+    deduplicates_by_key: Final[Literal[True]] = True
+    relays_agent_messages: Final[Literal[True]] = True
     file_limits = FILES
-    accepts_anywhere: Final[Literal[True]] = True
+    listens_everywhere: Final[Literal[True]] = True
     own_id = OWN_ID
     own_name = OWN_ID
 
@@ -60,11 +60,11 @@ class WebChannel:
         self.journal = RoomJournal(kept.log, kept.blobs, self.name, self.agents, self._now, self._happened)
         self.hub.begin((await self.journal.begin()).seq)
 
-    async def end_growing(self, left: tuple[RoomEntry, ...]) -> None:
+    async def end_abandoned_messages(self, left: tuple[RoomEntry, ...]) -> None:
         with suppress(StoreUnavailable):
-            await self.journal.end_growing(left)
+            await self.journal.end_abandoned_messages(left)
 
-    def look_again(self) -> None:
+    def poll_log(self) -> None:
         self.hub.gap.set()
 
     def _happened(self, event: BrowserEvent) -> None:
@@ -72,15 +72,15 @@ class WebChannel:
         if self.hub.elsewhere is not None:
             self.hub.elsewhere.logged(event.seq)
 
-    def share_live(self) -> None:
-        self.hub.share_live()
+    def begin_sharing_live(self) -> None:
+        self.hub.begin_sharing_live()
 
-    async def live_news(self) -> tuple[str, ...]:
+    async def next_live_updates(self) -> tuple[str, ...]:
         assert self.hub.elsewhere is not None, "asked for by who has shared it"
         return await self.hub.elsewhere.take()
 
-    def hear_live(self, said: str) -> None:
-        self.hub.hear_live(said)
+    def receive_live_update(self, said: str) -> None:
+        self.hub.receive_live_update(said)
 
     # --- in -----------------------------------------------------------------------------------------
 
@@ -196,7 +196,7 @@ class WebChannel:
         if room is not None:
             self.hub.show(SubagentsChanged(room.id), reading.person_of(room))
 
-    async def note(self, route: Route, text: str) -> None:
+    async def notify_operator(self, route: Route, text: str) -> None:
         with suppress(StoreUnavailable):  # it is in the log too
             await self.journal.note(route.chat, route.thread, text)
 

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec import Struct
 
-from rejoinder.channels.base import LIVE_BYTES
+from rejoinder.channels.base import MOST_LIVE_BYTES
 from rejoinder.channels.web.protocol import Delta, SubagentsChanged, TypingNow, encode
 
-ROOM = LIVE_BYTES - 100
+ROOM = MOST_LIVE_BYTES - 100
 """Bytes for the frames of one piece of news."""
-PIECE = LIVE_BYTES // 8
+PIECE = MOST_LIVE_BYTES // 8
 """Characters of one piece of a text: in JSON, one may take six bytes."""
 MOST_WORDS = 64_000
 """Characters that may wait; a message that would have more is not told of until it is complete."""
@@ -103,7 +103,7 @@ class LiveOutlet:
             self._waiting -= sum(map(len, words.pieces))
 
     async def take(self) -> tuple[str, ...]:
-        """Waits for news; returns all there are, each at most `LIVE_BYTES`."""
+        """Waits for news; returns all there are, each at most `MOST_LIVE_BYTES`."""
         await self._news.wait()
         self._news.clear()
         frames: list[TextGrew | LiveFrame] = [*self._signs, *self._grown()]

@@ -148,7 +148,7 @@ class Hub:
         self._early: dict[int, BrowserEvent] = {}
         self._closing = False
 
-    def share_live(self) -> None:
+    def begin_sharing_live(self) -> None:
         """Other processes are told, too, what browsers see at this moment."""
         self.elsewhere = LiveOutlet()
 
@@ -192,7 +192,7 @@ class Hub:
         if told.ends:
             self.growing.pop(told.ends, None)
 
-    def hear_live(self, said: str) -> None:
+    def receive_live_update(self, said: str) -> None:
         """What another process tells of this moment."""
         if self._inlet.hear(said, self.told_to):
             self.gap.set()

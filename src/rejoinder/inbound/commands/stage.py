@@ -8,7 +8,7 @@ from rejoinder.inbound.commands.near import nearest
 from rejoinder.inbound.commands.running import may_call, run_command
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.gate import Denied
-from rejoinder.inbound.message import InboundMessage, rest_of, take
+from rejoinder.inbound.message import InboundMessage, text_without_directives, without_spans
 from rejoinder.inbound.outcome import PASS, Answer, Continue, Drop, Outcome
 from rejoinder.inbound.rules import Rules
 from rejoinder.session import Session
@@ -22,10 +22,10 @@ def inline_commands(message: InboundMessage, session: Session, rules: Rules, now
         return PASS
     allowed = [token for token in tokens if not isinstance(_may(token, message, rules), Denied)]
     if not allowed:
-        if rest_of(message) or message.brings_files:
+        if text_without_directives(message) or message.brings_files:
             return Continue(reason="commands from somebody who may not use them are text")
         return run_command(rules.commands[tokens[0].name], tokens[0].value, message, session, rules, now)
-    rest = take(message, tuple([(token.start, token.end) for token in allowed]))
+    rest = without_spans(message, tuple([(token.start, token.end) for token in allowed]))
     is_all = not rest.agent_text.strip() and not message.brings_files
     done = run_all(allowed, message, session, rules, now, alone=is_all)
     if is_all:
@@ -65,7 +65,7 @@ def commands(message: InboundMessage, session: Session, rules: Rules, now: datet
     if called is None and invoked is not None and not message.reading.is_command:
         return Answer((f"There is no command /{invoked.name} here.",), reason="an unknown command")
     if called is None:
-        answered = consent(message, rest_of(message)) if message.facts.question is not None else PASS
+        answered = consent(message, text_without_directives(message)) if message.facts.question is not None else PASS
         return _ask(message, rules) if answered is PASS else answered
     if called.command is None or not called.is_answered:
         return PASS

@@ -26,7 +26,7 @@ def status_text(
     message: "InboundMessage", session: Session, rules: "Rules", channel: "ChannelRules", now: datetime
 ) -> str:
     """The whole status in one reply; what is not known is left out."""
-    runs, agent = message.facts.runs, channel.agent_called(session.agent, message.facts)
+    runs, agent = message.facts.run_facts, channel.agent_called(session.agent, message.facts)
     model = effective_model(message.choices, session, agent)
     levels = ", ".join(
         f"{name} {effective_level(name, message.choices, session, rules, agent).value}"

@@ -20,7 +20,7 @@ from rejoinder.inbound.directives.table import BY_NAME, ORDER
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.gate import Denied, GatedAction, authorise
 from rejoinder.inbound.ids import candidates
-from rejoinder.inbound.message import InboundMessage, take
+from rejoinder.inbound.message import InboundMessage, without_spans
 from rejoinder.inbound.outcome import PASS, Answer, Drop, Outcome
 from rejoinder.inbound.outcome import Continue as On
 from rejoinder.inbound.reading import InboundReading
@@ -37,7 +37,7 @@ def inline_directives(message: InboundMessage, session: Session, rules: Rules, n
         return PASS
     if message.listening:
         why = "in listen mode directives are removed and not obeyed"
-        heard = take(message, _spans(tokens))
+        heard = without_spans(message, _spans(tokens))
         return On(heard, reason=why) if heard.agent_text.strip() or heard.brings_files else Drop(why)
     inbound = message.inbound
     channel = channel_rules(rules, inbound.channel)
@@ -82,7 +82,7 @@ def _alone(
     session, replies = done.session or session, replies + done.replies
     reason = f"stored: {', '.join(meant)}" if meant else "asked for the current value"
     if called is not None:
-        rest = take(message, _spans(tokens), reading=InboundReading(invocation=called))
+        rest = without_spans(message, _spans(tokens), reading=InboundReading(invocation=called))
         return On(rest, session, replies, done.effects, stored=stored, reason=reason)
     return Answer(replies, done.effects, session, stored, reason=reason)
 
@@ -120,7 +120,7 @@ def _in_text(message: InboundMessage, tokens: list[Token], here: DirectiveContex
         return On(reason="directives from somebody who may not use them are text")
     choices = values(obeyed, here.agent)
     told = ", ".join(f"{TITLES[name].lower()} {spoken(value)}" for name, value in choices.items())
-    changed = take(message, _spans(obeyed), choices={**message.choices, **choices})
+    changed = without_spans(message, _spans(obeyed), choices={**message.choices, **choices})
     return On(changed, replies=(f"For this turn: {told}.",), reason=f"for this turn: {', '.join(choices)}")
 
 

@@ -138,7 +138,7 @@ class ActionLog:
         if self._warnings == MOST_WARNINGS:
             why = f"{why} (further problems of this answer are not logged)"
         log.warning("%s %s: %s", self._conversation.channel.name, self._trigger, why)
-        await self._conversation.note(why)
+        await self._conversation.notify_operator(why)
 
 
 def _result_of(result: "asyncio.Future[DeliveryResult]") -> DeliveryResult:

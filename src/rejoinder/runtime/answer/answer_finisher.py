@@ -40,7 +40,7 @@ class AnswerFinisher:
         self.undelivered: str | None = None
         """Why a part of the answer did not arrive (OD-65)."""
         self.is_kept = False
-        """Whether `kept_with_it` is certainly stored: a part planned in the same commit has arrived."""
+        """Whether `final_verbs` is certainly stored: a part planned in the same commit has arrived."""
         self._conversation = conversation
         self._turn = turn
         self._directive_runner = directive_runner
@@ -153,8 +153,8 @@ class AnswerFinisher:
 
     def _kept(self) -> WriteBatch:
         batch = WriteBatch(
-            *self._turn.kept_with_it(),
-            *(self._turn.beat.kept_with_it(self._stem) if self._turn.beat is not None else ()),
+            *self._turn.final_verbs(),
+            *(self._turn.beat.final_verbs(self._stem) if self._turn.beat is not None else ()),
         )
         if (handed := self._directive_runner.handoffs.kept) is not None:
             batch.include(handed)

@@ -54,7 +54,7 @@ class StreamedAnswer:
         )
         self._beside: list[Slot] = []  # messages that are withdrawn too if the answer is silence
         self._spoken = SpokenWords(is_kept=context.speech is not None)
-        delivery, sender = conversation.how.delivery, conversation.sender
+        delivery, sender = conversation.settings.delivery, conversation.sender
         self._stem = stem_of(run, context.trigger) or conversation.outbox.new_stem()
         self._directive_runner = DirectiveRunner(conversation, context, self._stem, run, turn.hand_over, turn.start)
         streaming = streaming_at(sender, delivery.streaming, delivery.options, other_bot=context.other_bot)
@@ -159,7 +159,7 @@ class StreamedAnswer:
             await self._finisher.withdraw(self._directive_runner.handoffs.plan(), self._beside)
             if self._turn.beat is None and (self._turn.says_when_empty or not self._context.peers):
                 # Among agents and in a heartbeat silence is normal and not worth a note.
-                await self._conversation.note(f"{self._context.agent} chose to stay silent")
+                await self._conversation.notify_operator(f"{self._context.agent} chose to stay silent")
         elif (
             self._turn.beat is not None and self._text.has_words and not await self._turn.beat.is_news(self._text.words)
         ):
@@ -190,7 +190,7 @@ class StreamedAnswer:
         await self._finisher.settle(await self._end_cut(), sentence)
         await self._directive_runner.finish(PATIENCE)
         if detail:
-            await self._conversation.note(detail)
+            await self._conversation.notify_operator(detail)
 
     async def abandon(self) -> None:
         """Ends the answer here: what was shown stays as it is, what was held back is never sent."""

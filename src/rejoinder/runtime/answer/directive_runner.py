@@ -148,7 +148,7 @@ class DirectiveRunner:
         if self.log.is_full():
             return await self.log.deny(name, TOO_MANY)
         self.log.add(key)
-        if declared.ability is not None and declared.ability not in self._conversation.how.can:
+        if declared.ability is not None and declared.ability not in self._conversation.settings.can:
             return await self.log.fail(name, "unsupported", f"{self._conversation.channel.name} cannot do it")
         given = Given(directive.args, directive.body, self._conversation.route, context.trigger, context.agent, key)
         try:
@@ -165,7 +165,7 @@ class DirectiveRunner:
     async def _speak(self, text: str, name: str, *, words_wait: bool = False) -> str:
         """A voice note in its place among the messages of the answer; its words where it cannot be had (ME-3)."""
         speech, here = self._context.speech, self._conversation
-        if speech is None or "voice" not in here.how.can:
+        if speech is None or "voice" not in here.settings.can:
             await self.log.fail(name, "unsupported", "no text-to-speech is set up")
             return text
         if self.log.is_full():
@@ -189,7 +189,7 @@ class DirectiveRunner:
     async def _react(self, effect: AddReaction) -> None:
         conversation, emoji, reference = self._conversation, effect.emoji, effect.message
         target = await self.shape.find(reference)
-        sign = project(emoji, conversation.how.delivery.reactions)
+        sign = project(emoji, conversation.settings.delivery.reactions)
         what = f"react {emoji}" + (f" on {reference}" if reference != "current" else "")
         if not can(conversation.channel, CanReact):
             self.log.outcomes.note(what, "unsupported", "this channel cannot show reactions")

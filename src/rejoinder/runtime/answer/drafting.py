@@ -16,19 +16,30 @@ from rejoinder.channels.base import (
     CanPreview,
     CanStream,
     Delivered,
+    KnowsBotReaders,
     OpensPlaces,
     Outcome,
     Rejected,
     RetryAfter,
     ShowsOpenDrafts,
-    TellsReaders,
     Unknown,
 )
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Part, Rendering, ReplyStarted
 from rejoinder.outbound import draft as drafts
 from rejoinder.outbound import plan
-from rejoinder.outbound.draft import Draft, EditSlot, Feed, Idle, OpenSlot, Preview, SendBlock, Step, Streaming, Wait
+from rejoinder.outbound.draft import (
+    AppendToSlot,
+    Draft,
+    EditSlot,
+    Idle,
+    OpenSlot,
+    Preview,
+    SendBlock,
+    Step,
+    Streaming,
+    Wait,
+)
 from rejoinder.outbound.operations import Open, decode, keyed
 from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
 from rejoinder.outbound.streaming import DraftAbilities, streaming_for
@@ -183,7 +194,7 @@ class Drafting:
                 self._open(step)
             case EditSlot():
                 await self._edit(step)
-            case Feed():
+            case AppendToSlot():
                 await self._feed(step)
             case Preview():
                 await self._preview(step)
@@ -268,7 +279,7 @@ class Drafting:
             self.seen_at = now
             self._sender.tell(ReplyStarted(self._sender.route, self._run.turn if self._run is not None else None))
 
-    async def _feed(self, step: Feed) -> None:
+    async def _feed(self, step: AppendToSlot) -> None:
         channel = self._sender.channel
         if can(channel, CanStream):
             self._sender.check()
@@ -315,7 +326,7 @@ def streaming_at(
     """
     channel, route = sender.channel, sender.route
     there = DraftAbilities(
-        read_by_bots=other_bot or (can(channel, TellsReaders) and channel.is_read_by_bots(route)),
+        read_by_bots=other_bot or (can(channel, KnowsBotReaders) and channel.is_read_by_bots(route)),
         opens_place=can(channel, OpensPlaces) and channel.opens_place(route),
         grows=options.limit is None and can(channel, CanStream),
         edits=can(channel, CanEdit),

@@ -20,7 +20,7 @@ from rejoinder.runtime.answer.action_log import TOO_MANY, ActionLog
 from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.answer.files import (
     FileGroup,
-    KeptFile,
+    StoredFile,
     attached,
     file_key,
     keep,
@@ -93,7 +93,7 @@ class FileRequests:
             opens=None if elsewhere else self._context.opens,
             reply_context=None if elsewhere else self._context.reply_context,
         )
-        named = KeptFile(what, key, attached(blob, self._kind(effect, blob), limits), redact(effect.caption))
+        named = StoredFile(what, key, attached(blob, self._kind(effect, blob), limits), redact(effect.caption))
         await self._put_together(FileGroup(route, limits, delivery.options, wording), named)
         if effect.cleanup and not is_remote:
             await self._clean_up(folder, path)
@@ -111,7 +111,7 @@ class FileRequests:
         """With `[[audio_as_voice]]` what sounds is a voice note."""
         return "voice" if self._shape.as_voice and blob.mime.startswith("audio/") else effect.kind
 
-    async def _put_together(self, here: FileGroup, named: KeptFile) -> None:
+    async def _put_together(self, here: FileGroup, named: StoredFile) -> None:
         """Files that follow each other share a message, if the platform has room for them in one."""
         if self._files is not None and not self._files.takes(here, named):
             await self.flush()
@@ -149,7 +149,7 @@ class FileRequests:
             return ()
         wording = replace(self._shape.wording(), reply_to=None, silent=True)
         file = attached(blob, "document", limits)
-        return plan.show_files((file,), "", here.route, here.how.delivery.options, wording, key)
+        return plan.show_files((file,), "", here.route, here.settings.delivery.options, wording, key)
 
     async def _clean_up(self, folder: OutboxFolder, path: str) -> None:
         """The store has its own copy by now, so the file may go; removing an agent's files needs its own grant."""

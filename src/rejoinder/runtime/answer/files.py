@@ -81,7 +81,7 @@ def attached(blob: Blob, asked: str | None, limits: FileLimits) -> Attachment:
     return Attachment(blob.id, blob.name, blob.mime, blob.size, kind=kind)
 
 
-class KeptFile(Struct, frozen=True):
+class StoredFile(Struct, frozen=True):
     """A file that is to be sent, and is kept already."""
 
     what: str
@@ -98,9 +98,9 @@ class FileGroup(Struct, frozen=True):
     limits: FileLimits
     options: RenderOptions
     wording: AnswerWording
-    files: tuple[KeptFile, ...] = ()
+    files: tuple[StoredFile, ...] = ()
 
-    def takes(self, other: "FileGroup", named: KeptFile) -> bool:
+    def takes(self, other: "FileGroup", named: StoredFile) -> bool:
         if self.route != other.route or self.wording != other.wording or (self.files and named.caption):
             return False
         kinds: tuple[FileKind, ...] = tuple([each.file.kind or "document" for each in self.files])

@@ -32,7 +32,7 @@ class HandoffRow:
         self.accept = WriteBatch(then=self._go_on)
         self._accepted = self.accept.add(Accept((inbound,), services.clock()))
         self._store = services.store
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._decide = decide
         self._is_left = is_left
         self._then: Callable[[InboxEvent], object] | None = None
@@ -54,7 +54,7 @@ class HandoffRow:
                 self._then(event)
 
     def _settle(self, event: InboxEvent) -> None:
-        self._runs.start("call off", WriteBatch(SettleEvent(event.id, STOPPED)).insist(self._store))
+        self._tasks.start("call off", WriteBatch(SettleEvent(event.id, STOPPED)).insist(self._store))
 
 
 def handoff_inbound(asked: Inbound, agent: str, to: str, words: str, id: str) -> Inbound:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from rejoinder.channels.base import TellsAgents
+from rejoinder.channels.base import RelaysAgentMessages
 from rejoinder.events import EarlierMessage
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
@@ -78,8 +78,8 @@ class Handoffs:
         planned: list[PlannedOperation] = []
         if not self._handed:
             return planned
-        knows_agents = can(self._conversation.channel, TellsAgents)
-        delivery, route, name = self._conversation.how.delivery, self._conversation.route, self._context.agent
+        knows_agents = can(self._conversation.channel, RelaysAgentMessages)
+        delivery, route, name = self._conversation.settings.delivery, self._conversation.route, self._context.agent
         for handed in self._handed:
             wording = AnswerWording(
                 author=name, addressed=(handed.to,) if knows_agents else (), opens=self._shape.opens
@@ -103,7 +103,7 @@ class Handoffs:
     @property
     def _tells_peers(self) -> bool:
         """Whether the gateway must tell the other agents in the room of an answer, as the platform does not."""
-        return bool(self._context.peers) and not can(self._conversation.channel, TellsAgents)
+        return bool(self._context.peers) and not can(self._conversation.channel, RelaysAgentMessages)
 
     def keep_named(self, text: str) -> None:
         """Agents named in the answer get a turn (IN-21), as if it were handed over to them."""

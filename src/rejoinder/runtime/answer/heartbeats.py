@@ -6,7 +6,7 @@ from datetime import datetime
 from hashlib import blake2b
 
 from rejoinder.runtime.outbox.part_keys import is_action
-from rejoinder.store.base import NoteSaid, PartState, SaidBefore, Store
+from rejoinder.store.base import JobReply, PartState, RecordJobReply, Store
 from rejoinder.turns.heartbeat import SAID_AGAIN_AFTER, was_just_said
 
 UNDELIVERED: frozenset[PartState] = frozenset({"dead", "held", "withdrawn"})
@@ -24,7 +24,7 @@ class HeartbeatAnswer:
 
     async def is_news(self, text: str) -> bool:
         digest = blake2b(text.strip().encode("utf-8", "replace"), digest_size=16).hexdigest()
-        before = await self._store.said_before(self._job, digest)
+        before = await self._store.earlier_job_reply(self._job, digest)
         if before is not None and was_just_said(before.at, self._clock()) and await self._arrived(before.stem):
             return False
         self._digest = digest
@@ -35,9 +35,9 @@ class HeartbeatAnswer:
         parts = await self._store.parts_under(stem) if stem else ()
         return not any(part.state in UNDELIVERED for part in parts if not is_action(part, stem))
 
-    def kept_with_it(self, stem: str) -> tuple[NoteSaid, ...]:
+    def final_verbs(self, stem: str) -> tuple[RecordJobReply, ...]:
         """Written in the commit that plans the answer; an answer that is not sent changes nothing."""
         if not self._digest:
             return ()
         now = self._clock()
-        return (NoteSaid(self._job, SaidBefore(self._digest, stem, now), now - SAID_AGAIN_AFTER),)
+        return (RecordJobReply(self._job, JobReply(self._digest, stem, now), now - SAID_AGAIN_AFTER),)

@@ -27,7 +27,7 @@ class AnswerOptions(Struct, frozen=True, kw_only=True):
     hand_over: HandOver | None = None
     start: Start | None = None
     """Starts a sub-agent."""
-    kept_with_it: Callable[[], tuple[Verb[object], ...]] = lambda: ()
+    final_verbs: Callable[[], tuple[Verb[object], ...]] = lambda: ()
     """What to store about the turn in the commit that plans the answer."""
     beat: HeartbeatAnswer | None = None
     """Set in a heartbeat only (OD-45)."""

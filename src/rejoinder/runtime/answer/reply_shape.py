@@ -16,7 +16,7 @@ from rejoinder.runtime.outbox.conversations import Conversation
 
 class ReplyShape:
     def __init__(self, conversation: Conversation, context: AnswerContext, log: ActionLog) -> None:
-        delivery = conversation.how.delivery
+        delivery = conversation.settings.delivery
         configured = delivery.reply_direct if context.direct else delivery.reply_group
         among_bots = context.other_bot or bool(context.peers)
         mode = plan.reply_mode(configured, direct=context.direct, other_bot=among_bots)
@@ -63,7 +63,7 @@ class ReplyShape:
     async def aim(self, reference: str) -> None:
         """The agent's choice overrides the mode, even if it names an unknown message: then nothing is replied to."""
         what = f"reply_to {reference}"
-        self._target, self._reply_all = None, self._conversation.how.delivery.replies_are_threads
+        self._target, self._reply_all = None, self._conversation.settings.delivery.replies_are_threads
         if reference == "none":
             return
         target = await self.find(reference)
@@ -79,7 +79,7 @@ class ReplyShape:
     async def _is_out_of_thread(self, message: str) -> bool:
         """Whether a platform whose replies stay in one thread has it elsewhere (CH-21)."""
         here = self._conversation
-        if here.route.thread is None or here.how.replies_across_threads:
+        if here.route.thread is None or here.settings.replies_across_threads:
             return False
         return message == here.route.thread or await here.messages.look_up(message) is None
 
@@ -96,18 +96,18 @@ class ReplyShape:
         if effect.title is not None:
             return self._call_thread(effect.title, name)
         if effect.only_for_asker:
-            if "ephemeral" in self._conversation.how.can and not self._may_be_private:
+            if "ephemeral" in self._conversation.settings.can and not self._may_be_private:
                 return self._log.no_effect(name, "it works only on answers to the platform's commands and buttons")
             if self._context.person and self._may_be_private:
                 self.only_for = self._context.person
-        if declared.ability in self._conversation.how.can:
+        if declared.ability in self._conversation.settings.can:
             self._log.outcomes.note(name, "done")
         else:
             self._log.no_effect(name)
 
     @property
     def _may_be_private(self) -> bool:
-        reply_context, how = self._context.reply_context, self._conversation.how
+        reply_context, how = self._context.reply_context, self._conversation.settings
         has_way = not how.private_needs_interaction or (reply_context is not None and reply_context.private)
         return "ephemeral" in how.can and has_way
 

@@ -102,4 +102,4 @@ async def voice_note(
     if not words:
         return []
     file = await recorded(words, speech, stem, here.outbox.blobs, here.outbox.file_limits(channel, here.route))
-    return plan.show_files((file,), "", here.route, here.how.delivery.options, wording, f"{stem}/{file.id}")
+    return plan.show_files((file,), "", here.route, here.settings.delivery.options, wording, f"{stem}/{file.id}")

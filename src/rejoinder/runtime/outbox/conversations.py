@@ -8,7 +8,7 @@ from itertools import filterfalse
 from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
-from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact
+from rejoinder.channels.base import CanDelete, CanEdit, CanNotifyOperator, CanReact
 from rejoinder.events import Choice, EarlierMessage, Inbound, NewThread, Quote, ReplyContext, Route, Step
 from rejoinder.inbound.bots import BotTurns, CountedMessage, count_turn
 from rejoinder.outbound import plan
@@ -60,7 +60,7 @@ class Conversation:
         """It is a thread that the first words said here open (CH-2), unless something has been said in it."""
         self.messages.will_open(thread)
 
-    def counted(self, turns: BotTurns) -> None:
+    def set_bot_turns(self, turns: BotTurns) -> None:
         """So many turns of bots followed each other here."""
         self.bot_turns = turns
 
@@ -81,13 +81,13 @@ class Conversation:
         self.is_open = True
 
     @property
-    def how(self) -> ChannelFacts:
+    def settings(self) -> ChannelFacts:
         """What is configured for its channel."""
         return self._settings.now.channel(self.route.channel)
 
     # --- what was said ----------------------------------------------------------------------------
 
-    async def counting(self, inbound: Inbound, now: datetime, *, ours: bool) -> BotTurns:
+    async def count_bot_turns(self, inbound: Inbound, now: datetime, *, ours: bool) -> BotTurns:
         """The turns of bots, this message included (IN-23). `ours`: one of our own agents said it.
 
         The index counts every message once, including our own; a message that is counted already adds nothing here.
@@ -109,7 +109,9 @@ class Conversation:
         known = await self.messages.look_up(message)
         return known.text if known is not None else None
 
-    def to_note(self, inbounds: Sequence[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
+    def messages_to_index(
+        self, inbounds: Sequence[Inbound], now: datetime, *, readable: bool, ours: bool
+    ) -> NoteMessages:
         """Every message goes into the index, whatever becomes of it (OD-52); a stranger's goes in without its text.
 
         A native command, a reaction and a hand-off between agents are not messages. A quoted message is one, even if
@@ -139,12 +141,12 @@ class Conversation:
             return False
         return inbound.entry == "edit" or self.messages.get(inbound.message_id) is None
 
-    def to_meet(self, told: Iterable[EarlierMessage], now: datetime) -> NoteMessages | None:
+    def unknown_messages_to_index(self, told: Iterable[EarlierMessage], now: datetime) -> NoteMessages | None:
         """Notes those of these messages that the index does not have; None: it has them all."""
         unknown = tuple([_met(said, now) for said in told if self.messages.get(said.message_id) is None])
         return NoteMessages(self.route, unknown) if unknown else None
 
-    def noted(self, messages: Iterable[IndexedMessage]) -> None:
+    def add_to_index(self, messages: Iterable[IndexedMessage]) -> None:
         """The index has these now."""
         for message in messages:
             self.messages.note(message)
@@ -179,7 +181,7 @@ class Conversation:
     async def send(self, text: str, *, reply_to: str | None = None) -> str | None:
         """Says something of the gateway's own; returns the platform id, or None if it was not accepted (yet)."""
         wording = AnswerWording(reply_to=self._target(reply_to), opens=self.opening)
-        planned = plan.say(redact(text), self.route, self.how.delivery.options, wording, self.outbox.new_stem())
+        planned = plan.say(redact(text), self.route, self.settings.delivery.options, wording, self.outbox.new_stem())
         results = self.sender.post(planned)
         if results:
             await asyncio.wait(results, timeout=PATIENCE)
@@ -190,7 +192,7 @@ class Conversation:
 
         `name`: its own, by which it is found again; `also` is written with it. Returns what closes it.
         """
-        options, stem = self.how.delivery.options, offer(name).stem
+        options, stem = self.settings.delivery.options, offer(name).stem
         wording = AnswerWording(choices=choices, opens=self.opening)
         return self._closing(
             self.sender.post(plan.say(redact(text), self.route, options, wording, stem), also=also), stem
@@ -213,9 +215,9 @@ class Conversation:
     ) -> None:
         *before, with_buttons = map(message_of, posted)
         shown = [message for message in (*before, with_buttons or pressed) if message]
-        self.sender.post(plan.replace_text(redact(words), shown, self.route, self.how.delivery.options, stem))
+        self.sender.post(plan.replace_text(redact(words), shown, self.route, self.settings.delivery.options, stem))
 
-    def to_say(
+    def parts_to_say(
         self,
         texts: Iterable[str],
         now: datetime,
@@ -229,7 +231,7 @@ class Conversation:
 
         `stem`: texts said under the same stem are said once. `context`: the platform's own way to answer (CH-3).
         """
-        options = self.how.delivery.options
+        options = self.settings.delivery.options
         wording = AnswerWording(
             reply_to=self._target(reply_to), opens=self.opening, reply_context=context, only_for=only_for
         )
@@ -243,8 +245,8 @@ class Conversation:
         """A thread that is about to be opened hangs under that message: that is reply enough."""
         return None if self.opening is not None else reply_to or None
 
-    def to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
-        """As `to_say`, but replaces messages that were left unfinished; without a text they are removed.
+    def parts_to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
+        """As `parts_to_say`, but replaces messages that were left unfinished; without a text they are removed.
 
         Where the platform can edit, the text goes into the first of them, whatever that replies to: an edit can be
         repeated until it has arrived, so the unfinished words do not stay.
@@ -253,7 +255,7 @@ class Conversation:
         if text:
             edits = can(channel, CanEdit)
             options, wording = (
-                self.how.delivery.options,
+                self.settings.delivery.options,
                 AnswerWording(reply_to=slots[0].reply_to if edits else reply_to or None),
             )
             may_move = can(channel, CanDelete) or can(channel, CanEdit)
@@ -262,18 +264,18 @@ class Conversation:
             planned = plan.withdraw(slots, stem)
         return PlanParts(tuple(intent(each, self.route) for each in planned), now)
 
-    def to_mark(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
+    def parts_to_react(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
         """A reaction of the gateway's own on a message; None where the platform cannot show it."""
-        sign = project(emoji, self.how.delivery.reactions).value
+        sign = project(emoji, self.settings.delivery.reactions).value
         if not can(self.channel, CanReact) or sign is None:
             return None
         planned = PlannedOperation(*keyed(React(message, sign), self.outbox.new_stem()))
         return PlanParts((intent(planned, self.route),), now)
 
-    async def note(self, text: str) -> None:
-        if can(self.channel, CanNote):
+    async def notify_operator(self, text: str) -> None:
+        if can(self.channel, CanNotifyOperator):
             self.sender.check()
-            await self.channel.note(self.route, text)
+            await self.channel.notify_operator(self.route, text)
 
     # --- what became of each message (IN-64) ------------------------------------------------------
 
@@ -335,7 +337,7 @@ class Conversations:
 def _noted(inbound: Inbound, now: datetime, text: str, *, ours: bool) -> IndexedMessage:
     sender = inbound.sender
     kind = "own" if sender.is_self or ours else "bot" if sender.is_bot else "human"
-    return IndexedMessage(inbound.message_id, sender.id, now, kind, sender.called, text)
+    return IndexedMessage(inbound.message_id, sender.id, now, kind, sender.shown_name, text)
 
 
 def _quoted(quote: Quote, now: datetime, *, readable: bool) -> IndexedMessage:

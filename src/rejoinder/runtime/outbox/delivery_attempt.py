@@ -390,7 +390,7 @@ class DeliveryAttempts:
     def settle(self, row: StoredPart) -> None:
         """Finds out about a part that was under way when a process died, or whose result is not known yet."""
         self.looking.add(row.id)
-        self._services.runs.start(f"settle:{self._route.channel}:{self._route.chat}", self._settle(row, self._line))
+        self._services.tasks.start(f"settle:{self._route.channel}:{self._route.chat}", self._settle(row, self._line))
 
     async def _settle(self, row: StoredPart, line: PartQueue) -> None:
         try:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import Channel, TellsAgents
+from rejoinder.channels.base import Channel, RelaysAgentMessages
 from rejoinder.events import EarlierMessage, Inbound, Route
 from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
@@ -31,7 +31,7 @@ class OverheardMessages:
         is being decided."""
         heard: tuple[EarlierMessage, ...] = ()
         if self._messages.count:
-            for message in await self._store.unheard(session, self._route):
+            for message in await self._store.unheard_messages(session, self._route):
                 if message.author != agent and await self._was_overheard(message, agent, session, coming):
                     heard = overhear(heard, earlier_message(message))
         self._heard[agent] = heard
@@ -50,11 +50,11 @@ class OverheardMessages:
                 return event.overheard
             inputs = await self._store.inputs_of(event.id)
             return bool(inputs) and all(put.session != session for put in inputs)
-        if message.kind != "own" or not message.author or can(self._channel, TellsAgents):
+        if message.kind != "own" or not message.author or can(self._channel, RelaysAgentMessages):
             return False
         if not named_in(message.text, (agent,)):
             return True
-        waiting = [put.event.inbound for put in await self._store.waiting(session)]
+        waiting = [put.event.inbound for put in await self._store.waiting_inputs(session)]
         return all(handed.sender.id != message.author for handed in (coming, *waiting))
 
     def hear(self, said: EarlierMessage, agents: Iterable[str]) -> None:

@@ -18,7 +18,7 @@ from rejoinder.channels.base import (
     CanSendFiles,
     CanStream,
     Channel,
-    KeepsKeys,
+    DeduplicatesByKey,
     OpensPlaces,
     OutgoingFile,
 )
@@ -42,7 +42,7 @@ WITHDRAWN: Final = "(withdrawn)"
 
 def recognised_by(channel: Channel) -> Recognises:
     """What can be found out about a call to this channel that was not answered."""
-    if can(channel, KeepsKeys):
+    if can(channel, DeduplicatesByKey):
         return "keys"
     if can(channel, CanFind):
         return "messages"

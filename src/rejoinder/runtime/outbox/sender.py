@@ -101,7 +101,7 @@ class ConversationSender:
         self._account = account
         self._gate = services.gate
         self._store = services.store
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._name = f"{route.channel}:{route.chat}"
         self._clock = services.clock
         self._requests: deque[Request] = deque()
@@ -148,7 +148,7 @@ class ConversationSender:
             return result
         self._following.setdefault(row.key, []).append(result)
         self._finding.add(row.key)
-        self._runs.start(f"follow:{self._name}", self._find_settled(row))
+        self._tasks.start(f"follow:{self._name}", self._find_settled(row))
         return result
 
     async def _find_settled(self, row: StoredPart) -> None:
@@ -188,7 +188,7 @@ class ConversationSender:
             self._alarm.cancel()
             self._alarm = None
         if self._task is None:
-            self._task = self._runs.start(f"send:{self._name}", self._work())
+            self._task = self._tasks.start(f"send:{self._name}", self._work())
 
     def wake_at(self, when: float) -> None:
         """There is something to do at this time of the loop's clock."""

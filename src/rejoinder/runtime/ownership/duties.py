@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.ownership.held_lease import HeldLease, boot_time, deadline_of
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import AnyLease, NamedLease, Renewal, ShardOwners, SharedStore
 
 log = logging.getLogger(__name__)
 
-A_HEAD_START: Final = 0.3
+HEAD_START_SECONDS: Final = 0.3
 """Seconds by which others may be faster, for each that this process has already."""
 
 Work = Callable[[NamedLease | None], Coroutine[Any, Any, None]]
@@ -38,7 +38,7 @@ class Duties:
     def has(self, name: str) -> bool:
         return name in self._held
 
-    async def do(self, name: str, work: Work, runs: Runs) -> None:
+    async def do(self, name: str, work: Work, tasks: Tasks) -> None:
         """Does the work, among these tasks, whenever this process has the lease, until it ends by itself; raises what
         it raises."""
         if self._store.lease_seconds is None:
@@ -48,13 +48,13 @@ class Duties:
             while True:
                 await free.wait()
                 free.clear()
-                if (held := await self._claim(name)) is not None and await self._work(name, held, work, runs):
+                if (held := await self._claim(name)) is not None and await self._work(name, held, work, tasks):
                     return
         finally:
             del self._wanted[name]
 
     async def _claim(self, name: str) -> HeldLease[NamedLease] | None:
-        await asyncio.sleep(A_HEAD_START * len(self._held))
+        await asyncio.sleep(HEAD_START_SECONDS * len(self._held))
         sent = boot_time()
         try:
             lease = await self._store.claim_named(name, self._holder)
@@ -66,19 +66,19 @@ class Duties:
         held = self._held[name] = HeldLease(lease, deadline_of(sent, self._store.lease_seconds))
         return held
 
-    async def _work(self, name: str, held: HeldLease[NamedLease], work: Work, runs: Runs) -> bool:
+    async def _work(self, name: str, held: HeldLease[NamedLease], work: Work, tasks: Tasks) -> bool:
         """Returns whether the work has ended by itself."""
-        task = runs.start(f"duty:{name}", work(held.lease))
+        task = tasks.start(f"duty:{name}", work(held.lease))
         held.on_loss(lambda: _end(task))
         try:
-            await runs.wait(task)
+            await tasks.wait(task)
             if task.cancelled():
                 return False
             if (problem := task.exception()) is not None:
                 raise problem
             return True
         finally:
-            await runs.cancel(task)
+            await tasks.cancel(task)
             del self._held[name]
             await self._give_back(held)
 

@@ -13,10 +13,10 @@ from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import (
     AllowEdit,
     EditAllow,
-    KeepPairingRequest,
     Paired,
     PairingRequest,
     PairSender,
+    PutPairingRequest,
     Store,
     Unpair,
 )
@@ -78,10 +78,10 @@ class Access:
         paired = self._paired[wish.channel]
         return (edit, *(Unpair(each) for each in paired if meant.named(each.account, (each.sender,))))
 
-    def request_pairing(self, asked: AskPairing, now: datetime) -> KeepPairingRequest:
+    def request_pairing(self, asked: AskPairing, now: datetime) -> PutPairingRequest:
         place = (asked.channel, asked.account)
         request = PairingRequest(*place, asked.sender, asked.code, asked.asked, now, asked.expires)
-        return KeepPairingRequest(request, pairing.MOST_PENDING)
+        return PutPairingRequest(request, pairing.MOST_PENDING)
 
     def approve(self, code: str, now: datetime) -> PairSender:
         return PairSender(code, now)

@@ -25,7 +25,7 @@ STOPPED = "That is not spoken: you asked to stop."
 
 class CommandSpeech:
     def __init__(self, services: Services) -> None:
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._under_way: dict[Route, asyncio.Task[None]] = {}
         self._made: dict[int, list[PlannedOperation] | str] = {}
 
@@ -34,8 +34,8 @@ class CommandSpeech:
             self._made[event] = NO_VOICE
             return
         name = f"speak:{here.route.channel}:{here.route.chat}"
-        task = self._under_way[here.route] = self._runs.start(name, self._speak(event, text, speech, here))
-        await self._runs.wait(task)
+        task = self._under_way[here.route] = self._tasks.start(name, self._speak(event, text, speech, here))
+        await self._tasks.wait(task)
         del self._under_way[here.route]
 
     def stop(self, route: Route) -> None:

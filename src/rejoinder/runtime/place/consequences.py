@@ -41,25 +41,25 @@ class Consequences:
 
     def of(self, decision: Decision, held: HeldSession) -> Coroutine[Any, Any, None]:
         """For a decision made with its session in hand."""
-        if isinstance(decision.walk.outcome, Continue):
+        if isinstance(decision.result.outcome, Continue):
             return self._routing.route(decision, held)
-        if (work := self._effects.as_turn(decision.walk, decision.agent)) is not None:
-            return self._routing.route(replace(decision, walk=work), held)
+        if (work := self._effects.as_turn(decision.result, decision.agent)) is not None:
+            return self._routing.route(replace(decision, result=work), held)
         return self.settle(decision, held)
 
     async def settle(self, decision: Decision, held: HeldSession | None) -> None:
         """For an event that gets no turn."""
-        walked, conversation = decision.walk, decision.conversation
+        walked, conversation = decision.result, decision.conversation
         record = await self._recorder.begin(decision)
         batch = record.batch
         overheard = any(isinstance(effect, Overhear) for effect in walked.effects)
         batch.add_all((SettleEvent(decision.event.id, reason(walked, overheard=overheard), overheard),))
         session = None if held is None or walked.session == held.session else walked.session
         if held is not None and session is not None:
-            batch.add_all(held.becomes(session))
+            batch.add_all(held.put_verbs(session))
             batch.add_all(self._recorder.kept_start(held, session, conversation))
         await batch.write(self._store)
         self._recorder.settled(decision, record)
         if held is not None and session is not None:
             self._recorder.keep(held, session, conversation)
-            self._lanes.obey(held.key, self._queueing.of(conversation.route.channel, session))
+            self._lanes.apply_settings(held.key, self._queueing.of(conversation.route.channel, session))

@@ -18,7 +18,7 @@ class Debounce:
 
     def __init__(self, services: Services, go_on: Callable[..., object]) -> None:
         self._settings = services.settings
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._clock = services.clock
         self._go_on = go_on
         self._waiting: dict[str, dict[str, tuple[DebounceRow, InboxEvent]]] = {}  # by channel and row
@@ -52,7 +52,7 @@ class Debounce:
             self._go_on(*(waiting.pop(row.id)[1] for row in group))
         if seen.look_again is not None:
             seconds = (seen.look_again - now).total_seconds()
-            self._looking[channel] = self._runs.start(f"debounce:{channel}", self._look_after(seconds, channel))
+            self._looking[channel] = self._tasks.start(f"debounce:{channel}", self._look_after(seconds, channel))
 
     async def _look_after(self, seconds: float, channel: str) -> None:
         await asyncio.sleep(seconds)

@@ -67,7 +67,7 @@ class Decider:
     ) -> None:
         self._settings = services.settings
         self._agents = services.agents
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._clock = services.clock
         self._store = services.store
         self._conversations = conversations
@@ -99,7 +99,7 @@ class Decider:
         queue.arrived.append(Arrival(group, here, self._precedence.ticket(keys), rules))
         if queue.task is None or queue.task.done():
             name = f"decide:{inbound.channel}:{inbound.chat.id}"
-            queue.task = self._runs.start(name, self._decide_in_order(queue), then=lambda: self._remove(queue))
+            queue.task = self._tasks.start(name, self._decide_in_order(queue), then=lambda: self._remove(queue))
         return queue.task
 
     def forget(self, event: InboxEvent) -> None:
@@ -169,7 +169,7 @@ class Decider:
                 await conversation.overheard.recall(each, keys[position], inbound)
         if (ending := self._lanes.ending(key)) is not None:
             await self._lanes.end_of(ending)
-        turns = await conversation.counting(inbound, now, ours=ours)
+        turns = await conversation.count_bot_turns(inbound, now, ours=ours)
         facts = await self._gatherer.facts(inbound, conversation, channel, turns, key, agent, now, quoted, ours=ours)
         message = undecided_message(inbound, facts)
         decided = run_stages(BEFORE_SESSION, message, None, rules, now, perf_counter, arrival.understood)
@@ -227,8 +227,8 @@ class Decider:
         message as it stands in that thread."""
         there = self._conversations.of(inbound)
         await there.open(decision.now)
-        message = replace(decision.walk.message, inbound=inbound)
-        return replace(decision, answered_in=there, walk=replace(decision.walk, message=message))
+        message = replace(decision.result.message, inbound=inbound)
+        return replace(decision, answered_in=there, result=replace(decision.result, message=message))
 
 
 def _as_one(group: tuple[InboxEvent, ...]) -> Inbound:

@@ -29,7 +29,7 @@ class Decision(Struct, frozen=True):
     members: tuple[str, ...]
     """Our agents in this conversation: one, or those of a room."""
     now: datetime
-    walk: StageResult
+    result: StageResult
     bot_turns: BotTurns
     """Those of the place, this message included."""
     ours: bool
@@ -37,23 +37,23 @@ class Decision(Struct, frozen=True):
 
 
 def asking(decision: Decision) -> EffectContext:
-    walked, here = decision.walk, decision.conversation
+    walked, here = decision.result, decision.conversation
     who = (here, decision.agent, decision.members, decision.now)
     return EffectContext(decision.event, walked.message, walked.session, *who)
 
 
 def is_owners(decision: Decision) -> bool:
     """An owner said it, in a direct chat."""
-    message = decision.walk.message
+    message = decision.result.message
     return message.actor.role == "owner" and not message.in_group
 
 
 def replies(decision: Decision, performed: Sequence[EffectResult]) -> Sequence[str]:
     """What the effects say replaces the decision's own replies."""
     said = [each.says for each in performed if each.says is not None] if performed else ()
-    said = said or decision.walk.replies
+    said = said or decision.result.replies
     inbound = decision.event.inbound
-    if said or inbound.entry not in ("native", "button") or not isinstance(decision.walk.outcome, Drop):
+    if said or inbound.entry not in ("native", "button") or not isinstance(decision.result.outcome, Drop):
         return said
     # The platform shows the person that something is under way until they get an answer; nobody else sees it.
     alone = inbound.reply_context is not None and inbound.reply_context.private
@@ -69,11 +69,11 @@ def reason(walked: StageResult, *, overheard: bool) -> str:
 
 def told_of(decision: Decision) -> MessageDecided:
     """What hooks are told of it."""
-    match decision.walk.outcome:
+    match decision.result.outcome:
         case Continue():
             outcome = "turn"
         case Answer():
             outcome = "answer"
         case _:
             outcome = "drop"
-    return MessageDecided(decision.event.inbound, outcome, decision.walk.trace)
+    return MessageDecided(decision.event.inbound, outcome, decision.result.trace)

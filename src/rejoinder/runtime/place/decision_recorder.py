@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from rejoinder.channels.base import AnswersPresses
+from rejoinder.channels.base import AcknowledgesPresses
 from rejoinder.events import MessageDecided, ReplyContext, SessionStarted, Step
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -18,7 +18,7 @@ from rejoinder.runtime.session.prefixes import Prefix, prefix_of
 from rejoinder.runtime.session.sessions import HeldSession
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session
-from rejoinder.store.base import IndexedMessage, KeepHookEvents, SettleEvent, Trace, said_about
+from rejoinder.store.base import IndexedMessage, PutHookEvents, SettleEvent, Trace, said_about
 
 
 class DecisionRecord(Struct, frozen=True):
@@ -37,20 +37,20 @@ class DecisionRecorder:
     def __init__(self, services: Services, effects: Effects, owners: OwnerChats) -> None:
         self._settings = services.settings
         self._hooks = services.hooks
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._effects = effects
         self._owners = owners
 
     async def begin(self, decision: Decision) -> DecisionRecord:
         """Performs the effects; nothing is written yet."""
-        batch, walked, now, event = WriteBatch(), decision.walk, decision.now, decision.event
+        batch, walked, now, event = WriteBatch(), decision.result, decision.now, decision.event
         conversation, performed = decision.conversation, ()
         if walked.effects:
             performed = [await self._effects.perform(effect, asking(decision)) for effect in walked.effects]
         inbounds, readable = [event.inbound], walked.message.refusal is None
         if decision.before:
             inbounds = [each.inbound for each in (*decision.before, event)]
-        noted = batch.add(conversation.to_note(inbounds, now, readable=readable, ours=decision.ours))
+        noted = batch.add(conversation.messages_to_index(inbounds, now, readable=readable, ours=decision.ours))
         for each in decision.before:
             joined = f"joined to {event.inbound.message_id}"
             batch.add_all((SettleEvent(each.id, joined), Trace(each.id, now, (Step("debounce", joined),))))
@@ -61,7 +61,7 @@ class DecisionRecorder:
             said = map(self._prefix(decision), said)
             context, only_for = event.inbound.reply_context, self._only_for(decision)
             stem = said_about(event.id)
-            batch.add_all((conversation.to_say(said, now, stem=stem, context=context, only_for=only_for),))
+            batch.add_all((conversation.parts_to_say(said, now, stem=stem, context=context, only_for=only_for),))
         if by_owner := is_owners(decision):
             batch.add_all(self._owners.to_keep(conversation.route))
         return DecisionRecord(batch, noted, performed, bool(said), by_owner)
@@ -69,9 +69,9 @@ class DecisionRecorder:
     def settled(self, decision: Decision, record: DecisionRecord) -> None:
         """Makes the decision effective, after its commit."""
         conversation, inbound = decision.conversation, decision.event.inbound
-        conversation.noted(record.noted())
-        conversation.counted(decision.bot_turns)
-        conversation.trace(inbound.message_id, decision.walk.trace)
+        conversation.add_to_index(record.noted())
+        conversation.set_bot_turns(decision.bot_turns)
+        conversation.trace(inbound.message_id, decision.result.trace)
         if self._hooks.wants(MessageDecided):
             self._hooks.tell(told_of(decision))
         if record.by_owner:
@@ -86,14 +86,14 @@ class DecisionRecorder:
     def keep(self, held: HeldSession, session: Session, conversation: Conversation) -> None:
         """The session has been written as it is now."""
         self.started(held, session, conversation)
-        held.became(session)
+        held.mark_stored(session)
 
     def started(self, held: HeldSession, session: Session, conversation: Conversation) -> None:
         """A new session starts with the first thing it has to remember: a choice, or a turn."""
         if held.is_new:
             self._hooks.tell(_start(session, conversation), kept=True)
 
-    def kept_start(self, held: HeldSession, session: Session, conversation: Conversation) -> tuple[KeepHookEvents, ...]:
+    def kept_start(self, held: HeldSession, session: Session, conversation: Conversation) -> tuple[PutHookEvents, ...]:
         return self._hooks.kept(_start(session, conversation)) if held.is_new else ()
 
     def _only_for(self, decision: Decision) -> str | None:
@@ -108,14 +108,14 @@ class DecisionRecorder:
 
     def _prefix(self, decision: Decision) -> Prefix:
         """A message that was answered before its session was looked up is answered as in a new one."""
-        session = decision.walk.session or Session("", decision.agent, decision.now, decision.now)
-        return prefix_of(decision.walk.message, session, self._settings.now)
+        session = decision.result.session or Session("", decision.agent, decision.now, decision.now)
+        return prefix_of(decision.result.message, session, self._settings.now)
 
     def _notice_press(self, conversation: Conversation, context: ReplyContext) -> None:
         """A button was pressed and dealt with; there is nothing to say to the person (CH-10)."""
         channel = conversation.channel
-        if can(channel, AnswersPresses):
-            self._runs.start("press", channel.press_noticed(context))
+        if can(channel, AcknowledgesPresses):
+            self._tasks.start("press", channel.acknowledge_press(context))
 
 
 def _start(session: Session, conversation: Conversation) -> SessionStarted:

@@ -55,7 +55,7 @@ from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.session import Session
-from rejoinder.store.base import ClearBotTurns, InboxEvent, SaveAgentSession, Verb
+from rejoinder.store.base import ClearBotTurns, InboxEvent, PutAgentSession, Verb
 
 log = logging.getLogger(__name__)
 
@@ -206,11 +206,11 @@ class Effects:
             hooks.tell(ended, kept=True)
             hooks.tell(started, kept=True)
 
-        return EffectResult((SaveAgentSession(reset.session, None), *hooks.kept(ended), *hooks.kept(started)), tell)
+        return EffectResult((PutAgentSession(reset.session, None), *hooks.kept(ended), *hooks.kept(started)), tell)
 
 
 def _let_bots_go_on(conversation: Conversation) -> None:
-    conversation.counted(BotTurns())
+    conversation.set_bot_turns(BotTurns())
 
 
 def _pressed(inbound: Inbound) -> str:

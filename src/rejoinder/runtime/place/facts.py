@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from rejoinder.agents.base import (
     Agent,
     AnnouncesCommands,
-    CanTellLevels,
-    CanTellModels,
-    CanTellModes,
+    CanListModels,
+    CanListModes,
+    CanListThinkLevels,
     HasLastOutput,
-    TellsSteering,
+    ReportsSteering,
 )
 from rejoinder.channels.base import KnowsItself
 from rejoinder.events import EarlierMessage, Inbound, Quote, Route, Step
@@ -97,7 +97,7 @@ class FactGatherer:
             allow=self._access.allow(inbound.channel),
             group_turns_today=of_group,
             sender_turns_today=of_sender,
-            runs=self._run_facts(conversation.route, session),
+            run_facts=self._run_facts(conversation.route, session),
             question=self._workers.questions.waiting_for(sender.id, conversation.route),
             random=random_bytes() if channel.settings.dm == "pairing" else b"",
         )
@@ -116,18 +116,18 @@ class FactGatherer:
     ) -> Facts:
         """With what only commands and directives ask for."""
         speaker = self._agents.get(agent)
-        runs = self._with_status(facts.runs, session, speaker)
+        runs = self._with_status(facts.run_facts, session, speaker)
         if "parts" in needs:
             runs = await self._with_parts(runs, conversation.route)
         return replace(
             facts,
-            runs=runs,
+            run_facts=runs,
             last_trace=await self._trace(inbound.reply_to, conversation),
             offered=await self._offered(agent) if "models" in needs else (),
             modes=await self._modes(agent) if "models" in needs else (),
             levels=await self._levels(agent) if "levels" in needs else None,
-            steers=speaker.steers if can(speaker, TellsSteering) else None,
-            announced=speaker.announced() if can(speaker, AnnouncesCommands) else NONE,
+            steers=speaker.steers if can(speaker, ReportsSteering) else None,
+            announced=speaker.announced_commands() if can(speaker, AnnouncesCommands) else NONE,
             version=self._settings.now.version,
         )
 
@@ -138,17 +138,17 @@ class FactGatherer:
     async def _offered(self, agent: str) -> tuple[str, ...]:
         """The models the agent says it has."""
         speaker = self._agents.get(agent)
-        return await speaker.offered() if can(speaker, CanTellModels) else ()
+        return await speaker.list_models() if can(speaker, CanListModels) else ()
 
     async def _modes(self, agent: str) -> tuple[str, ...]:
         """In which modes the agent says it can work."""
         speaker = self._agents.get(agent)
-        return await speaker.modes() if can(speaker, CanTellModes) else ()
+        return await speaker.list_modes() if can(speaker, CanListModes) else ()
 
     async def _levels(self, agent: str) -> tuple[str, ...] | None:
         """At which levels the agent says it can think."""
         speaker = self._agents.get(agent)
-        return await speaker.levels() if can(speaker, CanTellLevels) else None
+        return await speaker.list_think_levels() if can(speaker, CanListThinkLevels) else None
 
     async def _turns_today(self, inbound: Inbound, channel: ChannelRules, now: datetime) -> tuple[int, int]:
         """Those of the group and of the sender in it, counted only where there is a limit (IN-33)."""

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from rejoinder.agents.base import Agent, CanTellMemory, Exchange
+from rejoinder.agents.base import Agent, CanShowMemory, Exchange
 from rejoinder.blobs import Upload, whole
 from rejoinder.channels.base import CanSendFiles
 from rejoinder.events import (
@@ -119,7 +119,7 @@ class GatewayCommands:
     async def _remembered(self, agent: Agent, session: Session) -> list[PastExchange] | None:
         """What the agent's model is told again with every turn; None if the agent keeps the conversation itself."""
         await self._workers.restorer.restore(session.key, agent, session.started)
-        return _past(agent.remembered(session.key)) if can(agent, CanTellMemory) else None
+        return _past(agent.remembered(session.key)) if can(agent, CanShowMemory) else None
 
     async def _export(self, asking: EffectContext, session: Session) -> EffectResult:
         """Planned in the commit of the decision. The channel keeps the file before that, under a key of the event."""
@@ -137,7 +137,7 @@ class GatewayCommands:
         key = f"{said_about(asking.event.id)}/transcript"
         name = f"session-{asking.now:%Y-%m-%d-%H%M}.md"
         blob = await conversation.outbox.blobs.keep(Upload(name=name, mime="text/markdown", key=key), whole(page))
-        file, options = attached(blob, None, limits), captioned(conversation.how.delivery.options, limits)
+        file, options = attached(blob, None, limits), captioned(conversation.settings.delivery.options, limits)
         caption = "The transcript of this session."
         planned = plan.show_files((file,), caption, conversation.route, options, AnswerWording(), key)
         rows = tuple(intent(each, conversation.route) for each in planned)

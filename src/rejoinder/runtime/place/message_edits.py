@@ -73,8 +73,8 @@ class MessageEdits:
             return
         handle = conversation.messages.handle(revision.message) or revision.message
         text = (revision.text or "")[:LONGEST]
-        told = EDITED.format(name=put.event.inbound.sender.called or "The sender", id=handle, text=text)
+        told = EDITED.format(name=put.event.inbound.sender.shown_name or "The sender", id=handle, text=text)
         async with self._sessions.changing(put.session, stored.agent, self._clock()) as held:
             session = with_event(held.session, told)
-            await WriteBatch(*held.becomes(session)).write(self._store)
-            held.became(session)
+            await WriteBatch(*held.put_verbs(session)).write(self._store)
+            held.mark_stored(session)

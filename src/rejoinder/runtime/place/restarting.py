@@ -48,34 +48,34 @@ AskAll = Callable[[str, datetime], Awaitable[tuple[Verb[Any], ...]]]
 
 
 class Restarting:
-    """`reviving`: None where nothing would start the gateway again. `ask_all`: None where it is the only one."""
+    """`restart_check`: None where nothing would start the gateway again. `ask_all`: None where it is the only one."""
 
     def __init__(
         self,
-        reviving: RestartCheck | None,
+        restart_check: RestartCheck | None,
         end: Callable[[Restart], None],
         now: datetime,
         ask_all: AskAll | None = None,
     ) -> None:
-        self._reviving = reviving
+        self._restart_check = restart_check
         self._end = end
         self._began = now
         self._ask_all = ask_all
 
     async def perform(self, asked: InboxEvent) -> EffectResult:
-        reviving, command = self._reviving, named(asked.inbound)
-        if reviving is None:
+        restart_check, command = self._restart_check, named(asked.inbound)
+        if restart_check is None:
             return EffectResult(says=EMBEDDED)
         is_earlier = self._ask_all is None and asked.accepted < self._began
-        if is_earlier or command in reviving.obeyed:
+        if is_earlier or command in restart_check.obeyed:
             return EffectResult(says=DONE_ALREADY)
         try:
-            await asyncio.to_thread(reviving.check)
+            await asyncio.to_thread(restart_check.check)
         except RejoinderError as wrong:
             return EffectResult(says=f"Not restarted, because it would not start: {wrong}")
         if self._ask_all is not None:
             return EffectResult(await self._ask_all(command, asked.accepted), says=IN_TURN)
-        restart = Restart(remembered(reviving.obeyed, command))
+        restart = Restart(remembered(restart_check.obeyed, command))
         return EffectResult(then=lambda: self._end(restart))
 
 

@@ -14,7 +14,7 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import agent_of, session_key
-from rejoinder.store.base import KeptSubagent
+from rejoinder.store.base import StoredSubagent
 
 RESEND: Final = next(command for command in OPERATING if command.name == "resend")
 SUBAGENTS: Final = next(command for command in ABOUT_SUBAGENTS if command.name == "subagents")
@@ -31,7 +31,7 @@ class Rights:
             return False
         return await self._may(RESEND, inbound)
 
-    async def may_see_subagent(self, inbound: Inbound, subagent: KeptSubagent) -> bool:
+    async def may_see_subagent(self, inbound: Inbound, subagent: StoredSubagent) -> bool:
         """Whether `/subagents` would tell this person of this run: one beside their own session (TU-36)."""
         of = session_key(inbound, self._settings.now.rules.settings.session, agent_of(subagent.root))
         return of == subagent.root and await self._may(SUBAGENTS, inbound)

@@ -21,8 +21,8 @@ from rejoinder.environment import environment_for
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.place.effects import EffectResult
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.prefixes import Prefix, no_prefix
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.unicode_repair import harmless
 
 SECONDS = 60.0
@@ -47,8 +47,8 @@ class ShellResult(Struct, frozen=True):
 class Shell:
     """One command at a time."""
 
-    def __init__(self, runs: Runs, seconds: float = SECONDS) -> None:
-        self._runs = runs
+    def __init__(self, tasks: Tasks, seconds: float = SECONDS) -> None:
+        self._tasks = tasks
         self._seconds = seconds
         self._running: _Command | None = None
         self._task: asyncio.Task[None] | None = None
@@ -63,11 +63,11 @@ class Shell:
         if self._running is not None:
             self._running.end(WITH_THE_GATEWAY)
         if self._task is not None:
-            await self._runs.wait(self._task)
+            await self._tasks.wait(self._task)
 
     def _start(self, command: str, conversation: Conversation, prefix: Prefix) -> None:
         self._running = _Command()
-        self._task = self._runs.start("bash", self._run(command, self._running, conversation, prefix))
+        self._task = self._tasks.start("bash", self._run(command, self._running, conversation, prefix))
 
     async def _run(self, words: str, command: "_Command", conversation: Conversation, prefix: Prefix) -> None:
         await conversation.send(prefix(told(await command.run(words, self._seconds))))

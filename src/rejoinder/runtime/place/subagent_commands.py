@@ -4,7 +4,7 @@ from rejoinder.events import AskSubagents
 from rejoinder.runtime.place.effects import EffectContext, EffectResult
 from rejoinder.runtime.session.subagents import SubagentParent, Subagents
 from rejoinder.session import Session
-from rejoinder.store.base import KeptSubagent
+from rejoinder.store.base import StoredSubagent
 from rejoinder.turns.subagents import SpawnRequest
 
 ALL = "all"
@@ -37,7 +37,7 @@ class SubagentCommands:
             return started
         return f"Sub-agent {started.name} is at work. /subagents log {started.name} shows what it does."
 
-    async def _about(self, asked: AskSubagents, by: SubagentParent, kept: KeptSubagent) -> str:
+    async def _about(self, asked: AskSubagents, by: SubagentParent, kept: StoredSubagent) -> str:
         match asked.what:
             case "log":
                 return await self._subagents.log(kept)

@@ -74,7 +74,7 @@ class TurnRouting:
         self._inheritance = TranscriptInheritance(services, sessions)
 
     async def route(self, decision: Decision, held: HeldSession) -> None:
-        message, session = decision.walk.message, decision.walk.session or held.session
+        message, session = decision.result.message, decision.result.session or held.session
         record = await self._recorder.begin(decision)
         sessions = {session.agent: (held, session)}
         if message.agents == (session.agent,):
@@ -94,15 +94,15 @@ class TurnRouting:
         own: HeldSession,
     ) -> None:
         """`sessions` by agent, all of them held; `own` is the session the decision was made for, woken or not."""
-        walked, conversation, event = decision.walk, decision.conversation, decision.event
+        walked, conversation, event = decision.result, decision.conversation, decision.event
         message, session, batch = walked.message, walked.session or own.session, record.batch
         if session.agent not in message.agents:
-            batch.add_all(own.becomes(session))
+            batch.add_all(own.put_verbs(session))
         there = decision.answered_in
         if there is conversation:
             heard, met = conversation.messages.count + 1 + len(decision.before), None
         else:  # the message its thread hangs under is the first of the thread too
-            met = there.to_meet((said_by(message),), decision.now)
+            met = there.unknown_messages_to_index((said_by(message),), decision.now)
             heard = there.messages.count + (met is not None)
         rooted = batch.add(met) if met is not None else None
         place = TurnPlace(there, conversation, message, event.id, heard, decision.now)
@@ -122,7 +122,7 @@ class TurnRouting:
         await batch.write(self._store)
         self._recorder.settled(decision, record)
         if rooted is not None:
-            there.noted(rooted())
+            there.add_to_index(rooted())
         if session.agent not in message.agents:
             self._recorder.keep(own, session, conversation)
         if not message.listening:
@@ -151,7 +151,7 @@ class TurnRouting:
         start = self._lanes.start_of(held.key, agent, queue, in_line)
         if start is None:
             waiting.append(Destination(held.key, payload))
-            batch.add_all(held.becomes(session))
+            batch.add_all(held.put_verbs(session))
             return TurnDestination(held, session, queue, in_line, None)
         beginning = TurnBeginning((place.event,), route, place.heard, place.now, message, payload)
         return TurnDestination(held, session, queue, in_line, begin_turn(batch, held, session, start, beginning))
@@ -163,7 +163,7 @@ class TurnRouting:
             self._recorder.started(each.held, each.session, conversation)
             granted = each.granted() if each.granted is not None else None
             if granted is None:
-                each.held.became(each.session)
+                each.held.mark_stored(each.session)
             elif not isinstance(granted, GrantedTurn):  # it is busy: the lane asks again, and waits
                 await give_back(each.held, each.session, self._store)
                 granted = None

@@ -22,7 +22,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import InboxEvent, KeepUnderstood
+from rejoinder.store.base import InboxEvent, PutUnderstood
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Understanding:
     def __init__(self, services: Services) -> None:
         self._settings = services.settings
         self._store = services.store
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._clock = services.clock
         self._under_way: dict[Route, asyncio.Task[None]] = {}
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
@@ -58,15 +58,15 @@ class Understanding:
         """The event as it was understood, and what the trace says of that."""
         began, route = perf_counter(), conversation.route
         found = UnderstoodSoFar({}, dict(wanted.refused))
-        task = self._runs.start(f"understand:{route.channel}:{route.chat}", self._find(wanted, conversation, found))
+        task = self._tasks.start(f"understand:{route.channel}:{route.chat}", self._find(wanted, conversation, found))
         self._under_way[route] = task
-        await self._runs.wait(task)
+        await self._tasks.wait(task)
         del self._under_way[route]
         conversation.sender.check()
         missed = [file.id for file in wanted.recordings if file.id not in found.heard]
         found.unheard = dict.fromkeys(missed, STOPPED) | found.unheard
         inbound = understood(event.inbound, found.heard, found.unheard, found.pages)
-        await WriteBatch(KeepUnderstood(event.id, inbound)).insist(self._store)
+        await WriteBatch(PutUnderstood(event.id, inbound)).insist(self._store)
         channel = conversation.channel
         if found.heard and inbound.transcript is not None and can(channel, ShowsTranscripts):
             await channel.show_transcript(inbound.stands_at, inbound.message_id, inbound.transcript)

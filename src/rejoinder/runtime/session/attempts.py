@@ -19,14 +19,14 @@ from rejoinder.events import Turn
 from rejoinder.runtime.abilities import can
 from rejoinder.turns.fallback import (
     Candidate,
+    Cooldowns,
     FallbackState,
     NoFallback,
-    Rests,
     after_failure,
     begin,
-    refreshed,
     transition_notice,
     with_cooldown,
+    without_cooldown,
 )
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class Attempts:
         """`check`: begins no try once the shard may be another's (SC-3)."""
         self._compact = compact
         self._check = check
-        self._rests: Rests = {}
+        self._cooldowns: Cooldowns = {}
         self._told: Bounded[str, str] = Bounded(SESSIONS)
 
     async def make(
@@ -58,7 +58,7 @@ class Attempts:
 
         `notice` tells what only verbose sessions are told, `aloud` that there is no such model: who chose one hears it.
         """
-        trial = begin(_candidates(agent, turn), self._rests, monotonic())
+        trial = begin(_candidates(agent, turn), self._cooldowns, monotonic())
         compacted = False
         kind: str | None = None
         while True:
@@ -68,8 +68,8 @@ class Attempts:
             self._check()
             failed = await attempt(turn if turn.model == model else replace(turn, model=model), answers)
             if failed is None:
-                if self._rests:
-                    self._rests = refreshed(self._rests, trial.current.credential)
+                if self._cooldowns:
+                    self._cooldowns = without_cooldown(self._cooldowns, trial.current.credential)
                 return None
             log.warning("%s failed (%s): %s", agent.name, failed.kind, failed.detail or failed.sentence)
             if begun():
@@ -94,8 +94,8 @@ class Attempts:
     def _after(self, trial: FallbackState, failed: Failed) -> FallbackState | None:
         now = monotonic()
         hurry = (failed.transient, failed.retry_after)
-        self._rests = with_cooldown(self._rests, trial, failed.kind, now, *hurry)
-        following = after_failure(trial, failed.kind, self._rests, now, *hurry, chance=random())
+        self._cooldowns = with_cooldown(self._cooldowns, trial, failed.kind, now, *hurry)
+        following = after_failure(trial, failed.kind, self._cooldowns, now, *hurry, chance=random())
         return None if isinstance(following, NoFallback) else following
 
 

@@ -16,7 +16,7 @@ from rejoinder.agents.base import CanForget
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Chat, Inbound, Part, Route, Sender, SessionStarted
-from rejoinder.inbound.clock import refusal, timed
+from rejoinder.inbound.scheduled import refusal, scheduled_message
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.services import Services
@@ -26,7 +26,7 @@ from rejoinder.runtime.session.queueing import Queueing
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import start_over
-from rejoinder.store.base import Destination, Originate, SaveAgentSession, Tick, Verb
+from rejoinder.store.base import CreateOwnEvent, Destination, PutAgentSession, Tick, Verb
 from rejoinder.turns.modes import Mode
 from rejoinder.unicode_repair import one_line
 
@@ -115,7 +115,7 @@ class BackgroundStarter:
             return f"there is no agent {turn.agent}"
         conversation, now, rules = self._place(turn), self._clock(), self._settings.now.rules
         inbound = turn.inbound(conversation.route)
-        message = timed(inbound, turn.agent, turn.model, rules, heartbeat=turn.heartbeat)
+        message = scheduled_message(inbound, turn.agent, turn.model, rules, heartbeat=turn.heartbeat)
         message = replace(message, subagent=turn.subagent, answerable=turn.answerable, lifts=turn.lifts)
         await conversation.open(now)
         async with self._sessions.changing(turn.session, turn.agent, now) as held:
@@ -124,16 +124,16 @@ class BackgroundStarter:
             if (why := refusal(message, session, rules, now)) is not None:
                 return why
             to = Destination(held.key, pack(message, turn.agent, (), inbound))
-            batch = WriteBatch(*held.becomes(session), *also)
+            batch = WriteBatch(*held.put_verbs(session), *also)
             started = SessionStarted(session.key, session.agent, conversation.route, session.started)
             if is_new:
                 batch.add_all(self._hooks.kept(started))
-            originated = batch.add(Originate(inbound, to, now, tick))
+            originated = batch.add(CreateOwnEvent(inbound, to, now, tick))
             if new_session:
-                batch.add_all((SaveAgentSession(held.key, None),))
+                batch.add_all((PutAgentSession(held.key, None),))
             await batch.write(self._store)
             crashpoint("K4")
-            held.became(session)
+            held.mark_stored(session)
         if is_new:
             self._hooks.tell(started, kept=True)
         if new_session and can(speaker, CanForget):

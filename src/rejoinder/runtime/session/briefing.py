@@ -146,7 +146,7 @@ def _participants(message: InboundMessage, agent: Agent, conversation: Conversat
 
 
 def run_context(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> RunContext:
-    choices = {name: value for asked in run.asked for name, value in asked.message.choices.items()}
+    choices = {name: value for asked in run.inputs for name, value in asked.message.choices.items()}
     return RunContext(*_around(run.message, session, settings, agent, run.conversation), run, choices)
 
 
@@ -158,18 +158,18 @@ def model_of(context: RunContext) -> str | None:
 def brief(context: RunContext) -> Turn:
     """The whole turn of this run."""
     run, session, chosen, profile = context.run, context.session, context.choices, context.profile
-    overheard = [said for asked in run.asked for said in asked.overheard]
-    first = run.asked[0].message.inbound
+    overheard = [said for asked in run.inputs for said in asked.overheard]
+    first = run.inputs[0].message.inbound
     starter = first.thread_starter
     user = UserPart(
-        messages=_all_spoken(run.asked, context),
+        messages=_all_spoken(run.inputs, context),
         thread_starter=_quotes((starter,))[0] if starter and isinstance(starter, EarlierMessage) else None,
         history=_quotes(_each_once((*first.thread_history, *overheard))) if overheard or first.thread_history else (),
         system_events=(*session.system_events, *_interrupted(run)),
         after_abort=run.start.after_abort or session.aborted_last_run,
         overflow=run.start.overflow,
         passed_over=run.start.passed_over,
-        untrusted_context=tuple([text for asked in run.asked for text in asked.message.inbound.untrusted_context]),
+        untrusted_context=tuple([text for asked in run.inputs for text in asked.message.inbound.untrusted_context]),
     )
     exec = effective_exec(chosen, session)
     return assemble(
@@ -316,7 +316,7 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessag
         else SenderContext(
             sender_id=sender.id,
             sender_name=sender.name,
-            display_name=sender.called,
+            display_name=sender.shown_name,
             channel=inbound.channel,
             channel_id=inbound.chat.id,
             thread_id=inbound.thread,
@@ -381,9 +381,9 @@ def _quoted(inbound: Inbound, conversation: Conversation) -> QuotedMessage | Non
 def _former(inbound: Inbound, handle: str | None) -> QuotedMessage | None:
     if inbound.entry != "edit":
         return None
-    return QuotedMessage(inbound.former_text or "", inbound.sender.called, handle, inbound.message_id)
+    return QuotedMessage(inbound.former_text or "", inbound.sender.shown_name, handle, inbound.message_id)
 
 
 def people_of(run: Run) -> frozenset[str]:
     """Who may answer the questions of this run."""
-    return may_grant([asked.message for asked in run.asked])
+    return may_grant([asked.message for asked in run.inputs])

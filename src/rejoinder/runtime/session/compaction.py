@@ -86,8 +86,8 @@ class Compaction:
             return False
         async with self._sessions.changing(session, name, self._clock()) as held:
             told = with_event(held.session, shortened.note)
-            await WriteBatch(*held.becomes(told), *shortened.kept).insist(self._store)
-            held.became(told)
+            await WriteBatch(*held.put_verbs(told), *shortened.kept).insist(self._store)
+            held.mark_stored(told)
         return True
 
     def untold(self, session: str) -> bool:

@@ -22,9 +22,9 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.session.background import Background
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.write_batch import until_available
-from rejoinder.store.base import KeepJob, KeptJob, PassTick, Store, Tick
+from rejoinder.store.base import PutJob, SkipTick, Store, StoredJob, Tick
 from rejoinder.turns.heartbeat import asks_for_nothing, prompt_with
-from rejoinder.turns.job import Job, Moment, obstacle
+from rejoinder.turns.job import Job, JobConditions, obstacle
 from rejoinder.turns.schedule import corrected_due, first_due, next_due, was_missed
 
 log = logging.getLogger(__name__)
@@ -95,16 +95,16 @@ class JobScheduler:
         may_be_ahead = before is None or now < before
         for gone in () if self._is_shared else kept.keys() - {job.name for job in jobs}:
             if kept[gone].schedule:
-                await self._store.write(KeepJob(gone, "", None))
+                await self._store.write(PutJob(gone, "", None))
         dues = [
-            await self._attend(job, home, kept.get(job.name, KeptJob(job.name)), now, may_be_ahead)
+            await self._attend(job, home, kept.get(job.name, StoredJob(job.name)), now, may_be_ahead)
             for job in jobs
             if (home := self._home(job.session)) is not None
         ]
         return min((due for due in dues if due is not None), default=None)
 
     async def _attend(
-        self, job: Job, home: JobHome, kept: KeptJob, now: datetime, may_be_ahead: bool
+        self, job: Job, home: JobHome, kept: StoredJob, now: datetime, may_be_ahead: bool
     ) -> datetime | None:
         """Does one job if it is due, and returns when it is due next."""
         due = kept.due
@@ -113,7 +113,7 @@ class JobScheduler:
         elif due is not None and may_be_ahead:
             due = corrected_due(job.schedule, due, now)
         if due != kept.due or kept.schedule != job.written or kept.needs_schedule:
-            await home.store.write(KeepJob(job.name, job.written, due))
+            await home.store.write(PutJob(job.name, job.written, due))
         is_due = due is not None and due <= now and not kept.paused
         if is_due or kept.wanted:
             following = next_due(job.schedule, due, now) if due is not None and is_due else due
@@ -121,7 +121,7 @@ class JobScheduler:
             due = following
         return None if kept.paused else due
 
-    async def _tick(self, job: Job, home: JobHome, kept: KeptJob, tick: Tick, now: datetime) -> None:
+    async def _tick(self, job: Job, home: JobHome, kept: StoredJob, tick: Tick, now: datetime) -> None:
         try:
             why = await self._fire(job, home, kept, tick, now)
         except (StoreUnavailable, Superseded, LeaseLost):
@@ -131,14 +131,14 @@ class JobScheduler:
             why = f"failed: {type(error).__name__}"
         if why is not None:
             log.info("%s gets no turn: %s", job.name, why)
-            await home.store.write(PassTick(tick, why, now))
+            await home.store.write(SkipTick(tick, why, now))
         self._tell(JobTicked(job.name, job.agent, job.session, why))
 
-    async def _fire(self, job: Job, home: JobHome, kept: KeptJob, tick: Tick, now: datetime) -> str | None:
+    async def _fire(self, job: Job, home: JobHome, kept: StoredJob, tick: Tick, now: datetime) -> str | None:
         """Begins the job's turn, or returns why there is none."""
         beats = job.heartbeat
         notes = await asyncio.to_thread(self._read, beats.notes) if beats is not None else None
-        if (why := obstacle(_moment(job, home, kept, tick, notes, now))) is not None:
+        if (why := obstacle(_conditions(job, home, kept, tick, notes, now))) is not None:
             return why
         moment = tick.due if tick.due is not None and tick.due != tick.next else now  # now: triggered by hand
         turn = Background(
@@ -154,14 +154,16 @@ class JobScheduler:
         return await home.begin(turn, tick)
 
 
-def _moment(job: Job, home: JobHome, kept: KeptJob, tick: Tick, notes: str | None, now: datetime) -> Moment:
+def _conditions(
+    job: Job, home: JobHome, kept: StoredJob, tick: Tick, notes: str | None, now: datetime
+) -> JobConditions:
     beats = job.heartbeat
     if beats is None:
         missed = job.missed == "skip" and tick.due is not None and was_missed(tick.due, now)
-        return Moment(running=kept.is_open, missed=missed, by_hand=kept.wanted)
-    return Moment(
+        return JobConditions(running=kept.is_open, missed=missed, by_hand=kept.wanted)
+    return JobConditions(
         running=kept.is_open,
-        quiet=beats.hours is not None and beats.zone is not None and not beats.hours.hold(now, beats.zone),
+        quiet=beats.hours is not None and beats.zone is not None and not beats.hours.contains(now, beats.zone),
         talking=_is_talked_to(job, home.lanes),
         busy=(lane := home.lanes.get(job.session)) is not None and lane.is_busy,
         idle=notes is not None and asks_for_nothing(notes),

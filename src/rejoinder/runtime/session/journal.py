@@ -49,7 +49,7 @@ from rejoinder.turns.signals import Reason, Start
 
 log = logging.getLogger(__name__)
 
-A_MOMENT = timedelta(microseconds=1)
+SMALLEST_STEP = timedelta(microseconds=1)
 BUSY_PAUSE = 1.0
 """Seconds between two questions whether a session is free."""
 
@@ -77,7 +77,7 @@ def begin_turn(
     message, now, events, brings = beginning.message, beginning.now, beginning.events, beginning.brings
     if message.compacts:
         begun = batch.add(BeginTurn(held.key, beginning.route, events, now, tells=False, brings=brings))
-        batch.add_all(held.becomes(session))
+        batch.add_all(held.put_verbs(session))
         return lambda: _granted(held, session, session, begun())
     told = TurnContext(
         session.system_events,
@@ -89,27 +89,27 @@ def begin_turn(
     context = pack_context(told)
     begun = batch.add(BeginTurn(held.key, beginning.route, events, now, beginning.heard, context, brings=brings))
     # Always later than `started`, whatever the clock says: this is what distinguishes a first turn from later ones.
-    touched = max(session.touched if message.background else now, session.started + A_MOMENT)
+    touched = max(session.touched if message.background else now, session.started + SMALLEST_STEP)
     taken = turn_taken(session, touched)
-    batch.add_all(held.becomes(taken))
+    batch.add_all(held.put_verbs(taken))
     return lambda: _granted(held, session, taken, begun())
 
 
 def _heard(run: Run) -> int:
     """How far this turn has heard its place: to its own last message; what came since is for the next turn (IN-32)."""
-    numbers = [int(asked.handle[1:]) for asked in run.asked if asked.handle and asked.conversation is run.conversation]
+    numbers = [int(asked.handle[1:]) for asked in run.inputs if asked.handle and asked.conversation is run.conversation]
     return max(numbers, default=run.conversation.messages.count)
 
 
 def _granted(held: HeldSession, before: Session, taken: Session, claim: Claim | Busy) -> GrantedTurn | Busy:
-    held.became(taken)
+    held.mark_stored(taken)
     return GrantedTurn(claim, before) if isinstance(claim, Claim) else claim
 
 
 async def give_back(held: HeldSession, before: Session, store: Store) -> None:
     """The session was busy: what the turn would have told the agent is the session's again."""
-    await WriteBatch(*held.becomes(before)).insist(store)
-    held.became(before)
+    await WriteBatch(*held.put_verbs(before)).insist(store)
+    held.mark_stored(before)
 
 
 class LaneJournal:
@@ -144,7 +144,7 @@ class LaneJournal:
             beginning = TurnBeginning(run.events, run.conversation.route, heard, now, run.message)
             granted = begin_turn(batch, held, before, run.start, beginning)
             if is_told:  # planned first, so it is shown above this answer and below earlier ones
-                batch.add_all((notices.answered_together(run.conversation, run.asked, now, prefix),))
+                batch.add_all((notices.answered_together(run.conversation, run.inputs, now, prefix),))
             run.claiming.sends()
             await batch.insist(self._store)
             answer = granted()
@@ -211,7 +211,7 @@ class LaneJournal:
         is_untold = run.state.runs_again or run.message.listening
         told = () if is_untold else notices.why_it_ended(timed_out, run.crashed)
         if told:
-            batch.add_all((run.conversation.to_say(map(run.prefix, told), now),))
+            batch.add_all((run.conversation.parts_to_say(map(run.prefix, told), now),))
         await self._superseded(batch)
         run.record_end()
         if batch.is_written:
@@ -242,11 +242,11 @@ class LaneJournal:
 
 def transcript(run: Run, now: datetime) -> tuple[AppendTranscript, ...]:
     """What the agent was told and said in this run."""
-    if not run.exchange.told:
+    if not run.transcript.told:
         return ()
     turn = run.claim.turn
-    entries = [TranscriptEntry("user", without_sound(parts), now, turn) for parts in run.exchange.told]
-    if said := "".join(run.exchange.said):
+    entries = [TranscriptEntry("user", without_sound(parts), now, turn) for parts in run.transcript.told]
+    if said := "".join(run.transcript.said):
         entries.append(TranscriptEntry("agent", (PromptText(said),), now, turn))
     return (AppendTranscript(run.session, tuple(entries)),)
 

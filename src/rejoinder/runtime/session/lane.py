@@ -1,7 +1,7 @@
 """Drives a lane: performs what `turns.lane` decides, and gives it the answers it is owed.
 
 Rule 1: every Start is ended by exactly one RunEnded, however its run ends (run_driver.py).
-Rule 2: every Steer is answered, even if the run is over by then; every WakeAfter comes back as Quiet.
+Rule 2: every Steer is answered, even if the run is over by then; every WakeAfter comes back as DebounceElapsed.
 Rule 3: `feed` never awaits, so nothing can interleave with the handling of one event.
 """
 
@@ -25,11 +25,11 @@ from rejoinder.turns.phases import AT_WORK, IDLE, STARTING
 from rejoinder.turns.signals import (
     Abort,
     Action,
+    DebounceElapsed,
     Discard,
     Event,
     MessageArrived,
-    ModeChanged,
-    Quiet,
+    QueueSettingsChanged,
     Reason,
     Start,
     Steer,
@@ -59,7 +59,7 @@ class SessionLane(RunDriver):
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._offering: asyncio.Timeout | None = None
         self._deps = deps
-        self._runs = deps.runs
+        self._tasks = deps.tasks
 
     @property
     def is_idle(self) -> bool:
@@ -121,7 +121,7 @@ class SessionLane(RunDriver):
     def _at_hand(self) -> Iterator[TurnInput]:
         """What runs or waits."""
         if self.run is not None and self.is_running:
-            yield from self.run.asked
+            yield from self.run.inputs
         for group in self._asked.values():
             yield from group
 
@@ -144,7 +144,7 @@ class SessionLane(RunDriver):
     def _waits(self, id: str, asked: TurnInput) -> bool:
         """The message is in the queue, or its run has no slot yet."""
         in_line = id in self._asked
-        return in_line or (self.run is not None and self.run.task is None and asked in self.run.asked)
+        return in_line or (self.run is not None and self.run.task is None and asked in self.run.inputs)
 
     def resume(
         self, asked: tuple[TurnInput, ...], messages: tuple[backlog.QueuedMessage, ...], resumed: ResumedTurn
@@ -163,9 +163,9 @@ class SessionLane(RunDriver):
         overflow = self.lane.overflow.telling(summarised, at_most=self.lane.settings.cap)
         self.lane = replace(self.lane, overflow=overflow)
 
-    def obey(self, settings: QueueSettings) -> None:
+    def apply_settings(self, settings: QueueSettings) -> None:
         if settings != self.lane.settings:
-            self.feed(ModeChanged(settings))
+            self.feed(QueueSettingsChanged(settings))
 
     def stop(self) -> Run | None:
         """Returns the run that was stopped, if any; `gone` is set when it has ended or has been left behind."""
@@ -194,18 +194,18 @@ class SessionLane(RunDriver):
                 asked = tuple(each for id in ids for each in self._asked[id])
                 # The offer is always answered, whatever became of it; a second answer is harmless.
                 refused = SteerRefused(action.run, ids)
-                self._runs.start(f"steer:{self.key}", self._offer(action, asked), then=lambda: self.feed(refused))
+                self._tasks.start(f"steer:{self.key}", self._offer(action, asked), then=lambda: self.feed(refused))
             case Steered(ids=ids):
                 self._taken_in(self._take(ids))
             case Abort(run=number):
                 self._abort(number)
             case WakeAfter(ms=ms, after=after):
-                self._timers[after] = self._runs.start(f"quiet:{self.key}", self._wake(ms, after))
+                self._timers[after] = self._tasks.start(f"quiet:{self.key}", self._wake(ms, after))
                 crashpoint("K6")
             case Summarise(ids=ids):
-                self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), None))
+                self._tasks.start(f"tell:{self.key}", self._leave_out(self._take(ids), None))
             case Discard(ids=ids, reason=reason):
-                self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), reason))
+                self._tasks.start(f"tell:{self.key}", self._leave_out(self._take(ids), reason))
 
     def _take(self, ids: tuple[str, ...]) -> tuple[TurnInput, ...]:
         taken: tuple[TurnInput, ...] = ()
@@ -228,7 +228,7 @@ class SessionLane(RunDriver):
 
     async def _wake(self, ms: int, after: str) -> None:
         await asyncio.sleep(ms / 1000)
-        self.feed(Quiet(after))
+        self.feed(DebounceElapsed(after))
 
     async def _offer(self, steer: Steer, asked: tuple[TurnInput, ...]) -> None:
         run = self.run

@@ -28,7 +28,7 @@ class Lanes:
 
     def __init__(self, services: Services, runner: TurnRunner, journal: RunJournal, slots: Slots) -> None:
         self._deps = LaneDeps(
-            runner, journal, services.runs, slots, self._limits, self._watch, self._rest, lambda: self._draining
+            runner, journal, services.tasks, slots, self._limits, self._watch, self._rest, lambda: self._draining
         )
         self._slots = slots
         self._settings = services.settings
@@ -63,7 +63,7 @@ class Lanes:
         if lane is None:
             lane = self._lanes[key] = SessionLane(key, agent, settings, self._deps)
         else:
-            lane.obey(settings)
+            lane.apply_settings(settings)
         for route in routes:
             self._keys_at.setdefault(route, set()).add(key)
             lane.routes.add(route)
@@ -84,7 +84,7 @@ class Lanes:
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(MOMENT):
-                await run.gone.wait()
+                await run.ended.wait()
 
     @property
     def at_work(self) -> int:
@@ -95,21 +95,21 @@ class Lanes:
     def running(self) -> list[Run]:
         """All runs, whether at work or waiting for a slot."""
         runs = (lane.run for lane in self._lanes.values())
-        return [run for run in runs if run is not None and not run.gone.is_set()]
+        return [run for run in runs if run is not None and not run.ended.is_set()]
 
-    def begin_no_more(self) -> None:
+    def stop_starting(self) -> None:
         self._draining = True
 
     async def drain(self, grace: float) -> None:
         """Begins nothing more and gives back the runs that wait for a slot. Those at work have `grace` seconds to end
         before they are given back too."""
-        self.begin_no_more()
+        self.stop_starting()
         crashpoint("K24")
         await self._give_back([lane for lane in self._lanes.values() if not lane.is_at_work])
         try:
             async with asyncio.timeout(grace):
                 for run in self.running:
-                    await run.gone.wait()
+                    await run.ended.wait()
         except TimeoutError:
             await self._give_back(list(self._lanes.values()))
         if self._look is not None:
@@ -119,10 +119,10 @@ class Lanes:
     async def _give_back(lanes: list[SessionLane]) -> None:
         await asyncio.gather(*(lane.drain() for lane in lanes))
 
-    def obey(self, key: str, settings: QueueSettings) -> None:
+    def apply_settings(self, key: str, settings: QueueSettings) -> None:
         """The queue settings of this session have changed."""
         if lane := self._lanes.get(key):
-            lane.obey(settings)
+            lane.apply_settings(settings)
 
     def get(self, key: str) -> SessionLane | None:
         return self._lanes.get(key)
@@ -139,7 +139,7 @@ class Lanes:
         """Stops all at once: in a room, the user waits for the slowest agent and not for each in turn."""
         for run in [lane.stop() for lane in lanes]:
             if run is not None:
-                await run.gone.wait()
+                await run.ended.wait()
 
     async def forget(self, key: str) -> None:
         """The session starts over: ends the old one's run, drops what waited, and the new one is told nothing of it."""

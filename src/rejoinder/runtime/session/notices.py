@@ -107,8 +107,8 @@ def _instead_of(
 ) -> PlanParts:
     """Replaces the unfinished messages of an abandoned turn, so that no half sentence stays there for ever."""
     if slots := tuple(_slots(parts)):
-        return conversation.to_replace(slots, sentence, now, reply_to=message)
-    return conversation.to_say((sentence,) if sentence else (), now, reply_to=message)
+        return conversation.parts_to_replace(slots, sentence, now, reply_to=message)
+    return conversation.parts_to_say((sentence,) if sentence else (), now, reply_to=message)
 
 
 def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
@@ -127,7 +127,9 @@ def answered_together(
     conversation: Conversation, gathered: tuple[TurnInput, ...], now: datetime, prefix: Prefix
 ) -> PlanParts:
     """Said once for these messages, when their turn begins."""
-    return conversation.to_say((prefix(AWAY.format(count=len(gathered))),), now, stem=f"away/{gathered[-1].event}")
+    return conversation.parts_to_say(
+        (prefix(AWAY.format(count=len(gathered))),), now, stem=f"away/{gathered[-1].event}"
+    )
 
 
 def left_out(asked: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
@@ -135,7 +137,7 @@ def left_out(asked: TurnInput, reason: Reason | None, now: datetime, prefix: Pre
     if reason == "stopped" or asked.message.listening or asked.message.inbound.unseen:
         return None
     message, sign = asked.message.inbound.message_id, SHORTENED if reason is None else DROPPED
-    marked = asked.conversation.to_mark(message, sign, now)
+    marked = asked.conversation.parts_to_react(message, sign, now)
     return marked or left_out_in_words(asked, reason, now, prefix)
 
 
@@ -144,7 +146,7 @@ def left_out_in_words(asked: TurnInput, reason: Reason | None, now: datetime, pr
     if reason == "interrupted":
         return None
     said = TOO_MANY_SHORTENED if reason is None else TOO_MANY
-    return asked.conversation.to_say((prefix(said),), now, reply_to=asked.message.inbound.message_id)
+    return asked.conversation.parts_to_say((prefix(said),), now, reply_to=asked.message.inbound.message_id)
 
 
 def wake(conversations: Iterable[Conversation]) -> None:

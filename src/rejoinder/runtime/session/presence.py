@@ -17,7 +17,7 @@ from rejoinder.outbound import typing
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import TypingMode
 from rejoinder.turns import status
 
@@ -30,13 +30,13 @@ class TypingSign:
 
     def __init__(
         self,
-        runs: Runs,
+        tasks: Tasks,
         conversation: Conversation,
         mode: TypingMode,
         settings: typing.TypingSettings,
         author: str = "",
     ) -> None:
-        self._runs = runs
+        self._tasks = tasks
         self._author = author
         self._conversation = conversation
         self._channel = conversation.channel if can(conversation.channel, CanType) else None
@@ -55,7 +55,7 @@ class TypingSign:
         if self._alarm is not None:
             self._alarm.cancel()
         if self._call is not None and can(self._channel, CanStopTyping):
-            self._runs.start("typing", self._stop(self._channel, self._call))
+            self._tasks.start("typing", self._stop(self._channel, self._call))
 
     def seen(self, sign: typing.Sign) -> None:
         if self._typing.mode != "never":
@@ -78,7 +78,7 @@ class TypingSign:
         free = (self._call is None or self._call.done()) and not sender.is_speaking
         free = free and sender.typing_calls.is_quiet(JUST_SHOWN)
         if self._channel is not None and free and sender.pace.has_room("typing"):
-            self._call = self._runs.start("typing", self._tell(self._channel))
+            self._call = self._tasks.start("typing", self._tell(self._channel))
             sender.typing_calls.add(self._call)
 
     async def _tell(self, channel: CanType) -> None:
@@ -96,7 +96,7 @@ class StatusSigns:
 
     def __init__(
         self,
-        runs: Runs,
+        tasks: Tasks,
         conversation: Conversation,
         message: str,
         settings: status.StatusSettings,
@@ -105,7 +105,7 @@ class StatusSigns:
     ) -> None:
         """`at`: where the message stands, if not in the conversation in which it is answered."""
         self._at = at or conversation.route
-        self._runs = runs
+        self._tasks = tasks
         self._author = author
         self._conversation = conversation
         self._message = message
@@ -128,13 +128,13 @@ class StatusSigns:
                 case status.Add() | status.RemoveReaction():
                     self._calls.append(action)
                     if len(self._calls) == 1 and self._channel is not None:
-                        self._runs.start("status", self._show(self._channel))
+                        self._tasks.start("status", self._show(self._channel))
 
     async def _show(self, channel: CanReact) -> None:
         """One call after the other, as a new reaction has to be there before the old one is removed."""
         while self._calls:
             call = self._calls[0]
-            sign = project(call.emoji, self._conversation.how.delivery.reactions).value
+            sign = project(call.emoji, self._conversation.settings.delivery.reactions).value
             try:
                 if sign is not None:
                     self._conversation.sender.check()

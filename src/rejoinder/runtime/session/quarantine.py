@@ -51,7 +51,7 @@ class Quarantine:
         self._conversations = conversations
         self._prefixes = prefixes
         self._may_resend = may_resend
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._clock = services.clock
 
     # --- what ended the process ---------------------------------------------------------------------
@@ -89,7 +89,7 @@ class Quarantine:
         await WriteBatch(*verbs, *(() if notice is None else (notice,))).write(self._store)
         notices.wake((conversation,))
         note = f"Message {message} is quarantined; `rejoinder explain {message}` says more."
-        self._runs.start("quarantined", conversation.note(note))
+        self._tasks.start("quarantined", conversation.notify_operator(note))
 
     # --- what cannot be read ------------------------------------------------------------------------
 

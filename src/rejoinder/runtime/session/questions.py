@@ -26,7 +26,7 @@ from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.outbox.offers import Close
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import KeptQuestion, PutQuestion, RunClaim, Verb
+from rejoinder.store.base import PutQuestion, RunClaim, StoredQuestion, Verb
 from rejoinder.turns.question import ALLOWED, DENIED, OUTCOMES, buttons, chosen_option, how_to_answer
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have expired."
@@ -64,13 +64,13 @@ class AnswerResult(Struct, frozen=True):
 
 class Questions:
     def __init__(self, services: Services, conversations: Conversations) -> None:
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._store = services.store
         self._clock = services.clock
         self._lease = services.lease
         self._settings = services.settings
         self._conversations = conversations
-        self._kept: dict[str, KeptQuestion] = {}
+        self._kept: dict[str, StoredQuestion] = {}
         """Those of turns that are not over, by their ids; not those that have run out."""
         self._waiting: dict[str, WaitingRun] = {}
         """Those that a run waits for; the others were answered, or asked by a run that was interrupted."""
@@ -108,7 +108,7 @@ class Questions:
                 return  # while the message was looked up
         else:
             which = _new_id()
-            kept = KeptQuestion(
+            kept = StoredQuestion(
                 which,
                 run.turn,
                 run.session,
@@ -126,7 +126,7 @@ class Questions:
         timer = asyncio.get_running_loop().call_later(self._settings.now.question_seconds, self._time_is_up, which)
         self._waiting[which] = WaitingRun(agent, question.id, timer, close)
 
-    def _asked_before(self, turn: int, mark: str) -> KeptQuestion | None:
+    def _asked_before(self, turn: int, mark: str) -> StoredQuestion | None:
         """The same question of an earlier run of this turn. Each counts once: what is asked twice is answered twice."""
         same = (kept for kept in self._kept.values() if kept.turn == turn and kept.mark == mark)
         return next((kept for kept in same if kept.id not in self._asked), None)
@@ -141,12 +141,12 @@ class Questions:
         said = words.strip().casefold()
         option = chosen_option(kept.question, said)
         if option is not None:
-            return self._settled(replace(kept, state="answered", answer=option.id), pressed, option.called)
+            return self._settled(replace(kept, state="answered", answer=option.id), pressed, option.shown_label)
         if said not in OUTCOMES:
             return AnswerResult(f"Request {which} has no option {words}.\n\n{how_to_answer(kept.question, which)}")
         return self._settled(replace(kept, state="answered", answer=None if said == DENIED else said), pressed)
 
-    def _settled(self, answered: KeptQuestion, pressed: str, called: str = "") -> AnswerResult:
+    def _settled(self, answered: StoredQuestion, pressed: str, called: str = "") -> AnswerResult:
 
         def then() -> None:
             known = self._kept.get(answered.id)
@@ -171,7 +171,7 @@ class Questions:
         options = theirs[0].question.offered
         return OpenQuestion(
             theirs[0].id,
-            tuple([option.called.casefold() for option in options]),
+            tuple([option.shown_label.casefold() for option in options]),
             permission=not options or any(option.grants for option in options),
         )
 
@@ -191,21 +191,21 @@ class Questions:
         kept = self._kept[which]
         waiting = self._close(kept, TOO_LATE)
         self._forget(which)
-        self._runs.start(f"question:{which}", self._expire(kept))
+        self._tasks.start(f"question:{which}", self._expire(kept))
         if waiting is not None:
             self._tell(waiting.agent, waiting.question, None)
 
-    async def _expire(self, *kept: KeptQuestion) -> None:
+    async def _expire(self, *kept: StoredQuestion) -> None:
         await WriteBatch(*[PutQuestion(replace(each, state="over")) for each in kept]).insist(self._store)
 
-    def _close(self, kept: KeptQuestion, outcome: str, pressed: str = "") -> WaitingRun | None:
+    def _close(self, kept: StoredQuestion, outcome: str, pressed: str = "") -> WaitingRun | None:
         """Removes the buttons; returns who waits for the answer, if somebody does."""
         words, waiting = f"{kept.question.text}\n\n{outcome}", self._waiting.pop(kept.id, None)
         if waiting is not None:
             waiting.timer.cancel()
             waiting.close(words, pressed)
         elif (conversation := self._conversations.at(kept.route)) is not None:
-            self._runs.start(f"question:{kept.id}", _close_earlier(conversation, kept.id, words, pressed))
+            self._tasks.start(f"question:{kept.id}", _close_earlier(conversation, kept.id, words, pressed))
         return waiting
 
     def _forget(self, which: str) -> None:
@@ -231,19 +231,19 @@ class Questions:
 
     def _tell(self, agent: Asker, question: str, option: str | None) -> None:
         if can(agent, CanAnswer) and self._lease.holds:
-            self._runs.start(f"answer:{question}", agent.answer(question, option))
+            self._tasks.start(f"answer:{question}", agent.answer(question, option))
 
 
 async def _close_earlier(conversation: Conversation, which: str, words: str, pressed: str) -> None:
     (await conversation.offered_before(which))(words, pressed)
 
 
-def _outcome(answered: KeptQuestion) -> str:
+def _outcome(answered: StoredQuestion) -> str:
     """In words for everybody."""
     if answered.answer is None:
         return OUTCOMES[DENIED]
     option = chosen_option(answered.question, answered.answer.casefold())
-    return OUTCOMES[answered.answer] if option is None else f"Answered: {option.called}."
+    return OUTCOMES[answered.answer] if option is None else f"Answered: {option.shown_label}."
 
 
 def _mark(agent: str, question: Question) -> str:

@@ -17,7 +17,7 @@ from rejoinder.turns.modes import DropPolicy, Mode, QueueOverride, QueueSettings
 class Queueing:
     def __init__(self, services: Services) -> None:
         self._settings = services.settings
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._usual: dict[str, QueueSettings] = {}  # by channel, where nobody has said anything else
         self._settings.on_change(self._forget)
 
@@ -76,7 +76,7 @@ class Queueing:
         if inbound.opens is not None and (opens := inbound.opened) is not None:
             conversation.will_open(opens)
         if status.enabled and about and not message.listening and not inbound.unseen:
-            signs = StatusSigns(self._runs, conversation, about, status, agent, inbound.stands_at)
+            signs = StatusSigns(self._tasks, conversation, about, status, agent, inbound.stands_at)
         return TurnInput(_id(inbound), event, message, conversation, handle, overheard, signs)
 
 

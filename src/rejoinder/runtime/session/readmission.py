@@ -58,7 +58,7 @@ class Readmission:
     async def look(self) -> None:
         """Takes out of quarantine what is wanted."""
         async with self._looking:
-            for each in await self._store.wanted():
+            for each in await self._store.requested_reruns():
                 try:
                     await self._readmit(each)
                 except StoreUnavailable:
@@ -74,5 +74,5 @@ class Readmission:
         if known is None:
             return
         turn, events = known.turn, await self._store.write(ReadmitTurn(each.number, self._clock()))
-        inputs = tuple([put for put in await self._store.waiting(turn.session) if put.event.id in events])
+        inputs = tuple([put for put in await self._store.waiting_inputs(turn.session) if put.event.id in events])
         await self._backlogs.queue(Backlog(turn.session, turn.route, (), inputs))

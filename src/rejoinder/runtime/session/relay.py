@@ -8,9 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.agents.base import (
-    LAST,
+    FINAL_EVENTS,
+    FREQUENT_EVENTS,
     MAX_ANSWER_CHARS,
-    ORDINARY,
     Agent,
     AgentEvent,
     Done,
@@ -134,7 +134,7 @@ class Relay:
                 self._run.seen()
                 if not self._run.may_speak():
                     return None
-                if type(event) not in ORDINARY and isinstance(event, LAST):
+                if type(event) not in FREQUENT_EVENTS and isinstance(event, FINAL_EVENTS):
                     return event if isinstance(event, Failed) else None
                 self._heard += 1
                 if self._heard > MOST_HEARD:
@@ -154,7 +154,7 @@ class Relay:
             case TextDelta(text=piece):
                 await self._take_text(piece)
             case ModelSelected(model=model):
-                self._run.exchange.model = model
+                self._run.transcript.model = model
                 await tell(self._callbacks.watcher.model, model)
             case Thought(text=text):
                 self._typing.seen("thought")
@@ -228,7 +228,7 @@ class Relay:
         self._end_tools()
         self._became(State.THINKING)
         if self._to_remember > 0:
-            self._run.exchange.said.append(text[: self._to_remember])
+            self._run.transcript.said.append(text[: self._to_remember])
             self._to_remember -= len(text)
         if self._answers is not None and not text.isspace():
             answers, self._answers = self._answers, None
@@ -248,7 +248,7 @@ class Relay:
         shown, kind = self._shown
         if id != shown or self._times != 1:
             return
-        name = tool_name(title, kind, self._shows.tools, group=self._run.asked[-1].message.in_group)
+        name = tool_name(title, kind, self._shows.tools, group=self._run.inputs[-1].message.in_group)
         if name != self._tool:
             self._answer.add_to_line(f" {name}")
             self._tool = name
@@ -257,7 +257,7 @@ class Relay:
         """One line for each tool; equal neighbours share one line with their count (DE-23)."""
         if self._shows.tools == "none":
             return await self._answer.next_segment()
-        name = tool_name(title, kind, self._shows.tools, group=self._run.asked[-1].message.in_group)
+        name = tool_name(title, kind, self._shows.tools, group=self._run.inputs[-1].message.in_group)
         if name == self._tool:
             self._times += 1
             return
@@ -272,7 +272,7 @@ class Relay:
         self._tool, self._times = None, 0
 
     def _became(self, state: State) -> None:
-        for asked in self._run.asked:
+        for asked in self._run.inputs:
             if asked.signs is not None:
                 asked.signs.became(state)
 

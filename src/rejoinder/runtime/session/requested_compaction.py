@@ -37,7 +37,7 @@ class RequestedCompaction:
         try:
             run.begun(can_steer=False)
             shortened = await self._compaction.shorten(run.session, agent, run.message.prompt or "")
-            run.said_last_word()
+            run.mark_ending()
             ended: Literal["answered", "failed", "cancelled"] = "failed" if shortened is None else "answered"
             await self._end(run, shortened, _step(agent, ended, began))
         finally:
@@ -45,11 +45,11 @@ class RequestedCompaction:
             self._hooks.tell(run.turn_ended(run.claim.turn, ended), kept=True)  # by whoever ends it
 
     async def _end(self, run: Run, shortened: CompactionResult | None, step: Step) -> None:
-        now, event = self._clock(), run.asked[-1].event
+        now, event = self._clock(), run.inputs[-1].event
         said = NOT_SHORTENED if shortened is None else MEMORY_SHORTENED
         batch = WriteBatch(
             EndRun(run.claim, "answered" if shortened is not None else "failed", now),
-            run.conversation.to_say((run.prefix(said),), now, stem=said_about(event)),
+            run.conversation.parts_to_say((run.prefix(said),), now, stem=said_about(event)),
             Trace(event, now, (step,)),
             *self._hooks.kept(run.turn_ended(run.claim.turn, "failed" if shortened is None else "answered")),
         )
@@ -58,13 +58,13 @@ class RequestedCompaction:
             if shortened is not None:
                 session = with_event(session, shortened.note)
                 batch.add_all(shortened.kept)
-            batch.add_all(held.becomes(session))
+            batch.add_all(held.put_verbs(session))
             try:
                 await batch.insist(self._store)
             except Superseded:
                 held.read_again()  # it was stopped just as it ended
                 return
-            held.became(session)
+            held.mark_stored(session)
         run.record_end()
         notices.wake((run.conversation,))
 

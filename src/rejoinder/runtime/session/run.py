@@ -90,19 +90,19 @@ class Run:
         self.session = lane.key
         self.agent = lane.agent
         self.start = start
-        self.asked = asked
+        self.inputs = asked
         self.message = asked[-1].message  # the one that is answered
         self.conversation = asked[-1].conversation  # where it was asked (IN-44)
-        self.taken_in: tuple[TurnInput, ...] = ()  # what it was steered with
-        self.heard = asked  # every message the agent may know of, including those it was only offered
+        self.steered_inputs: tuple[TurnInput, ...] = ()  # what it was steered with
+        self.known_inputs = asked  # every message the agent may know of, including those it was only offered
         self.granted = granted
         self.resumed = resumed
         self.claiming = TurnClaiming()
         self.task: asyncio.Task[None] | None = None
         self.state = RunState()
-        self.gone = asyncio.Event()
+        self.ended = asyncio.Event()
         self.timer = RunTimer()
-        self.exchange = RunTranscript()
+        self.transcript = RunTranscript()
         self.prefix: Prefix = no_prefix  # of what the gateway says in its place
         self._lane = lane
 
@@ -118,11 +118,11 @@ class Run:
 
     def turn_ended(self, turn: int, outcome: TurnOutcome, why: str | None = None) -> TurnEnded:
         """What hooks are told of its end; the same in every place that can end it."""
-        also = tuple([each.message.inbound.message_id for each in (*self.asked[:-1], *self.taken_in)])
+        also = tuple([each.message.inbound.message_id for each in (*self.inputs[:-1], *self.steered_inputs)])
         return TurnEnded(self.session, self.agent, self.conversation.route, self.trigger, outcome, why, also, turn)
 
     @property
-    def before(self) -> tuple[StoredPart, ...]:
+    def earlier_parts(self) -> tuple[StoredPart, ...]:
         """What an earlier attempt at this turn has already planned or sent."""
         return self.resumed.parts if self.resumed is not None else ()
 
@@ -136,16 +136,16 @@ class Run:
     @property
     def is_gathered(self) -> bool:
         """These messages waited through a restart and share one place in the queue (TU-10)."""
-        return len(self.asked) > len(self.start.ids)
+        return len(self.inputs) > len(self.start.ids)
 
     @property
     def events(self) -> tuple[int, ...]:
-        return tuple(asked.event for asked in self.asked)
+        return tuple(asked.event for asked in self.inputs)
 
     def may_speak(self) -> bool:
         return self.state.may_speak and may_speak(self._lane.lane, self.start.run)
 
-    def go(self, work: asyncio.Task[None], limits: RunTimeouts) -> None:
+    def start_work(self, work: asyncio.Task[None], limits: RunTimeouts) -> None:
         """It has a slot."""
         self.state = advanced(self.state, WORKING)
         self.task = work
@@ -154,7 +154,7 @@ class Run:
     def grant(self, granted: GrantedTurn) -> None:
         self.granted = granted
 
-    def said_last_word(self) -> None:
+    def mark_ending(self) -> None:
         self.state = advanced(self.state, ENDING)
 
     def end_by(self, cause: EndCause) -> None:
@@ -163,7 +163,7 @@ class Run:
     def record_end(self) -> None:
         self.state = recorded(self.state)
 
-    def be_over(self) -> None:
+    def mark_over(self) -> None:
         self.state = advanced(self.state, OVER)
 
     def speak_with(self, prefix: Prefix) -> None:
@@ -171,14 +171,14 @@ class Run:
 
     def complete(self, asked: tuple[TurnInput, ...]) -> None:
         """The same messages, with what was fetched for them."""
-        self.asked = asked
+        self.inputs = asked
 
     def offer(self, asked: tuple[TurnInput, ...]) -> None:
         """Even if the agent refuses them: it may have used them anyway."""
-        self.heard += asked
+        self.known_inputs += asked
 
     def take_in(self, asked: tuple[TurnInput, ...]) -> None:
-        self.taken_in += asked
+        self.steered_inputs += asked
 
     def begun(self, *, can_steer: bool) -> None:
         """The agent has been given the turn."""

@@ -15,10 +15,10 @@ from msgspec import Struct
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Route
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.turn_inputs import DroppedInput, TurnInput
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.turns.run_state import EndCause
 from rejoinder.turns.run_timeout import Expired, NextCheck, RunTimeouts, examine
 from rejoinder.turns.signals import Event, Reason, RunEnded
@@ -73,7 +73,7 @@ class LaneDeps(Struct, frozen=True):
 
     runner: TurnRunner
     journal: RunJournal
-    runs: Runs
+    tasks: Tasks
     slots: Slots
     limits: Callable[[], RunTimeouts]
     """How long a run that begins now may take."""
@@ -93,7 +93,7 @@ class RunDriver:
     """The places it works for."""
     run: Run | None
     _deps: LaneDeps
-    _runs: Runs
+    _tasks: Tasks
     _offering: asyncio.Timeout | None
     """The wait for a run's answer to what it was offered."""
 
@@ -104,31 +104,31 @@ class RunDriver:
     @property
     def is_at_work(self) -> bool:
         """Its run has a slot, and has not ended."""
-        return self.run is not None and self.run.task is not None and not self.run.gone.is_set()
+        return self.run is not None and self.run.task is not None and not self.run.ended.is_set()
 
     async def drain(self) -> None:
         """Gives back the current run, for the next process to run again."""
         run = self.run
-        if run is not None and not run.gone.is_set():
+        if run is not None and not run.ended.is_set():
             run.end_by(EndCause.SHUTDOWN)
             if run.task is None:
                 self._ended(run)
             else:
                 run.task.cancel()
                 asyncio.get_running_loop().call_later(GRACE, self._ended, run)
-            await run.gone.wait()
+            await run.ended.wait()
 
     def _go(self, run: Run) -> None:
         if run.state.is_over:
             return  # it was stopped or given back while it waited for a slot; `_free` releases the slot
-        work = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
-        run.go(work, self._deps.limits())
+        work = self._tasks.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
+        run.start_work(work, self._deps.limits())
         self._deps.watch(run.timer.limits)
 
     async def _work(self, run: Run) -> None:
         if run.granted is None:
-            claiming = self._runs.start(f"claim:{self.key}", self._deps.journal.begin(run))
-            await self._runs.wait(run.claiming.begin(claiming))
+            claiming = self._tasks.start(f"claim:{self.key}", self._deps.journal.begin(run))
+            await self._tasks.wait(run.claiming.begin(claiming))
             if run.granted is None:
                 return
         crashpoint("K8")
@@ -138,25 +138,25 @@ class RunDriver:
         """Every run passes through here: done, failed, cancelled, expired, left behind, or never begun."""
         if run.state.is_over:
             return
-        run.be_over()
+        run.mark_over()
         if self._offering is not None:
             self._offering.reschedule(asyncio.get_running_loop().time() + STEER_PATIENCE)
             self._offering = None
         if run.state.is_recorded:
             self._free(run)
         else:
-            self._runs.start(f"end:{self.key}", self._close(run), then=lambda: self._free(run))
+            self._tasks.start(f"end:{self.key}", self._close(run), then=lambda: self._free(run))
 
     async def _close(self, run: Run) -> None:
         if (claiming := run.claiming.call_off()) is not None:
-            await self._runs.wait(claiming)
+            await self._tasks.wait(claiming)
         try:
             await self._deps.journal.end(run)
         except StoreUnavailable:
             log.debug("%s: the store is closed, the next process finds the run open", self.key)
 
     def _free(self, run: Run) -> None:
-        run.gone.set()
+        run.ended.set()
         if self.run is run:
             self.run = None  # leaves no reference cycle, so the run is freed with its last reference
         self._deps.slots.release(self.key)
@@ -183,11 +183,11 @@ class RunDriver:
             case Expired(why=why):
                 log.warning("%s: the run took too long (%s timeout)", self.key, why)
                 run.end_by(EndCause.TIMEOUT)
-                self._runs.start(f"expire:{self.key}", self._expire(run))
+                self._tasks.start(f"expire:{self.key}", self._expire(run))
                 return None
 
     async def _expire(self, run: Run) -> None:
         if run.task is not None:
             run.task.cancel()
-            await self._runs.wait(run.task, GRACE)
+            await self._tasks.wait(run.task, GRACE)
         self._ended(run)

@@ -14,7 +14,7 @@ from datetime import datetime
 from rejoinder.errors import Superseded, Unreadable
 from rejoinder.runtime.recent import Recent, RecentlyUsed
 from rejoinder.session import Session
-from rejoinder.store.base import KeptSession, PutSession, QuarantineSession, Store
+from rejoinder.store.base import PutSession, QuarantineSession, Store, StoredSession
 
 log = logging.getLogger(__name__)
 
@@ -38,11 +38,11 @@ class HeldSession:
     def is_new(self) -> bool:
         return self.version == 0
 
-    def becomes(self, session: Session) -> tuple[PutSession, ...]:
+    def put_verbs(self, session: Session) -> tuple[PutSession, ...]:
         """What has to be written to change the session to this; nothing if it is stored already."""
         return () if session == self._session and self.version else (PutSession(session, self.version),)
 
-    def became(self, session: Session) -> None:
+    def mark_stored(self, session: Session) -> None:
         """The change has been written."""
         self.version += session != self._session or not self.version
         self._session = session
@@ -56,7 +56,7 @@ class HeldSession:
         self._session, self.version = (kept.session, kept.version) if kept is not None else (None, 0)
         self.loaded = True
 
-    async def _kept(self, store: Store, now: datetime) -> KeptSession | None:
+    async def _kept(self, store: Store, now: datetime) -> StoredSession | None:
         try:
             return await store.session(self.key)
         except Unreadable as problem:

@@ -21,7 +21,7 @@ class Slots:
     def __init__(self, services: Services) -> None:
         self._settings = services.settings
         self._settings.on_change(self._reconfigured)  # there may be room for more now
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._agents = services.agents
         self._processes = _with_processes(services.agents)
         self._pool = services.slots
@@ -47,11 +47,11 @@ class Slots:
             return False
         return len(self._running) < self._settings.now.limits.runs and agent not in self._processes
 
-    def hold(self) -> None:
-        """Nothing starts before `let_go`, except suspects."""
+    def pause(self) -> None:
+        """Nothing starts before `resume`, except suspects."""
         self._held = True
 
-    def let_go(self) -> None:
+    def resume(self) -> None:
         self._held = False
         self._choose()
 
@@ -143,7 +143,7 @@ class Slots:
             self._choose()
 
     def _choose(self) -> None:
-        self._pool.choose(self._settings.now.limits, self._processes, self._runs)
+        self._pool.choose(self._settings.now.limits, self._processes, self._tasks)
 
     def close(self) -> None:
         """The engine has ended: what it had is free for the others."""

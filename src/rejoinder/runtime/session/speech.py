@@ -26,7 +26,7 @@ VOICE = frozenset(("voice",))
 def speech_of(
     message: InboundMessage, session: Session, settings: RuntimeSettings, here: Conversation, agent: Agent
 ) -> Speech | None:
-    if settings.speech is None or "voice" not in here.how.can:
+    if settings.speech is None or "voice" not in here.settings.can:
         return None
     spoken = effective_speech(session, settings.rules.settings.speech, message.inbound.channel)
 
@@ -39,7 +39,7 @@ def speech_of(
         message.inbound.transcript is not None,
         spoken.voice,
         spoken.limit,
-        here.how.voice_form,
+        here.settings.voice_form,
         shorten if settings.speech.asks_agent else None,
     )
 

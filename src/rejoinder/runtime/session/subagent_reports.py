@@ -5,7 +5,7 @@ from datetime import datetime
 
 from rejoinder.inbound.commands.status import age
 from rejoinder.rendering.fence import fenced
-from rejoinder.store.base import KeptSubagent, TranscriptEntry, log_of
+from rejoinder.store.base import StoredSubagent, TranscriptEntry, log_of
 from rejoinder.turns.backlog import summary_line
 
 NONE = "No sub-agents here. /subagents spawn <agent> <task> starts one."
@@ -14,21 +14,21 @@ LONGEST_LOG = 3000
 STATES = {"running": "at work", "ended": "finished", "failed": "failed", "killed": "stopped"}
 
 
-def end_line(kept: KeptSubagent) -> str:
+def end_line(kept: StoredSubagent) -> str:
     """The one line in the chat."""
     if kept.state == "failed":
         return f"_Sub-agent {kept.name} failed: {summary_line(kept.result)}_"
     return f"_Sub-agent {kept.name} has finished._"
 
 
-def end_told(kept: KeptSubagent) -> str:
+def end_told(kept: StoredSubagent) -> str:
     """What the agent that started it is told; what it said goes beside it, as untrusted text."""
     how = "could not finish" if kept.state == "failed" else "has finished"
     result = "What it said is in the untrusted context." if kept.result else "It said nothing."
     return f"Your sub-agent {kept.name} ({kept.agent}) {how}. Its task was: {summary_line(kept.task)}\n{result}"
 
 
-def listing(kept: Sequence[KeptSubagent], now: datetime) -> str:
+def listing(kept: Sequence[StoredSubagent], now: datetime) -> str:
     if not kept:
         return NONE
     shown = sorted(kept[-MOST_LISTED:], key=lambda each: not each.is_running)
@@ -36,7 +36,7 @@ def listing(kept: Sequence[KeptSubagent], now: datetime) -> str:
     return "\n".join(lines)
 
 
-def info(kept: KeptSubagent, now: datetime) -> str:
+def info(kept: StoredSubagent, now: datetime) -> str:
     lines = [
         f"{kept.name}: {_how(kept, now)}",
         f"Agent: {kept.agent}",
@@ -49,7 +49,7 @@ def info(kept: KeptSubagent, now: datetime) -> str:
     return "\n".join(lines)
 
 
-def log(kept: KeptSubagent, entries: Sequence[TranscriptEntry], doing: Sequence[str], saying: str) -> str:
+def log(kept: StoredSubagent, entries: Sequence[TranscriptEntry], doing: Sequence[str], saying: str) -> str:
     """What it was told, did and said; the latest, as it is."""
     text = "\n".join(line.plain for line in log_of(kept, entries, doing, saying)).strip()
     if not text:
@@ -58,11 +58,11 @@ def log(kept: KeptSubagent, entries: Sequence[TranscriptEntry], doing: Sequence[
     return f"{kept.name}:\n{fenced(cut)}"
 
 
-def _how(kept: KeptSubagent, now: datetime) -> str:
+def _how(kept: StoredSubagent, now: datetime) -> str:
     since = kept.started if kept.ended is None else kept.ended
     past = age(now - since)
     return f"{STATES[kept.state]} for {past}" if kept.is_running else f"{STATES[kept.state]} {past} ago"
 
 
-def _task(kept: KeptSubagent) -> str:
+def _task(kept: StoredSubagent) -> str:
     return summary_line(kept.task)

@@ -16,11 +16,11 @@ from rejoinder.runtime.session.briefing import RunContext, people_of
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.subagents import SubagentParent, Subagents
-from rejoinder.store.base import KeptSubagent
+from rejoinder.store.base import StoredSubagent
 from rejoinder.turns.subagents import SpawnRequest
 
 
-def named(question: Question, kept: KeptSubagent) -> Question:
+def named(question: Question, kept: StoredSubagent) -> Question:
     """As people are asked it: by the name of who asks."""
     return replace(question, text=f"{kept.name} asks: {question.text}")
 
@@ -52,7 +52,7 @@ class SubagentRuns:
 
     async def start(self, run: Run, wanted: Spawn, key: str) -> str | None:
         """Starts a sub-agent for this run; returns why it did not."""
-        words = [asked.message for asked in run.heard if not asked.message.background]
+        words = [asked.message for asked in run.known_inputs if not asked.message.background]
         by = SubagentParent(
             run.session,
             run.agent,
@@ -64,7 +64,7 @@ class SubagentRuns:
         started = await self._all().start(SpawnRequest(wanted.agent, wanted.task, wanted.name), by)
         return started if isinstance(started, str) else None
 
-    async def ask(self, run: Run, question: Question, agent: Agent, kept: KeptSubagent, rules: Rules) -> None:
+    async def ask(self, run: Run, question: Question, agent: Agent, kept: StoredSubagent, rules: Rules) -> None:
         """A sub-agent asks in its conversation, by its name, and may do what that allows at this moment."""
         session = await self._all().session_of(run.session, run.agent)
         led = Initiators(kept.route.channel, kept.route.account, kept.people, kept.lifts)
@@ -79,14 +79,14 @@ class SubagentRuns:
         kept = self.get(run)
         return (self._all().conversation_of(kept) if kept is not None else None) or run.conversation
 
-    def ending(self, run: Run, answer: AnswerSink) -> KeptSubagent | None:
+    def ending(self, run: Run, answer: AnswerSink) -> StoredSubagent | None:
         """What its row says once this run has ended; None for a run that is no sub-agent's."""
         if not isinstance(answer, UnpostedAnswer):
             return None
         return self._all().ending(run.session, run.claim.turn, answer.text, answer.failure)
 
-    def ended(self, over: KeptSubagent) -> None:
+    def ended(self, over: StoredSubagent) -> None:
         self._all().ended(over)
 
-    def get(self, run: Run) -> KeptSubagent | None:
+    def get(self, run: Run) -> StoredSubagent | None:
         return self._all().get(run.session) if run.message.subagent else None

@@ -28,12 +28,12 @@ from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, agent_of, subagent_key, with_event
-from rejoinder.store.base import KeptSubagent, PutSubagent, SubagentState, Verb
+from rejoinder.store.base import PutSubagent, StoredSubagent, SubagentState, Verb
 from rejoinder.turns.subagents import MOST_AT_ONCE, SpawnRequest, SpawnState, limit_reached, name_for, refusal
 
 log = logging.getLogger(__name__)
 
-A_DAY = timedelta(days=1)
+ONE_DAY = timedelta(days=1)
 INTERRUPTED = "It was interrupted and did not finish."
 
 
@@ -66,19 +66,19 @@ class Subagents:
         self._conversations = conversations
         self._lanes = lanes
         self._background = background
-        self._running: dict[str, KeptSubagent] = {}  # by session
+        self._running: dict[str, StoredSubagent] = {}  # by session
         self._lines: dict[str, Iterable[str]] = {}  # what those at work did, by session
-        self._telling: dict[str, KeptSubagent] = {}  # those whose end is being told
+        self._telling: dict[str, StoredSubagent] = {}  # those whose end is being told
         self._limited: dict[str, datetime] = {}  # the conversations that were told of a limit, and when one wrote there
         self._starting = asyncio.Lock()  # names and caps are of all that have been started
 
     # --- what is known --------------------------------------------------------------------------------
 
-    def get(self, session: str) -> KeptSubagent | None:
+    def get(self, session: str) -> StoredSubagent | None:
         """The sub-agent at work in this session."""
         return self._running.get(session)
 
-    def at(self, route: Route) -> list[KeptSubagent]:
+    def at(self, route: Route) -> list[StoredSubagent]:
         """Those at work for this place."""
         return [each for each in self._running.values() if each.route == route] if self._running else []
 
@@ -88,13 +88,13 @@ class Subagents:
         key = session if kept is None else kept.root
         return await self._sessions.find(key, agent, self._services.clock())
 
-    def conversation_of(self, kept: KeptSubagent) -> Conversation | None:
+    def conversation_of(self, kept: StoredSubagent) -> Conversation | None:
         """Where it asks, and where its end is told."""
         return self._conversations.at(kept.route)
 
     # --- starting ---------------------------------------------------------------------------------------
 
-    async def start(self, wish: SpawnRequest, by: SubagentParent) -> KeptSubagent | str:
+    async def start(self, wish: SpawnRequest, by: SubagentParent) -> StoredSubagent | str:
         """The sub-agent, or why there is none."""
         async with self._starting:
             above = self._running.get(by.session)
@@ -104,13 +104,13 @@ class Subagents:
                 return same
             now = self._services.clock()
             touched = (await self._sessions.find(root, by.agent, now)).touched
-            family = self._family(kept, by, depth, max(touched, now - A_DAY))
+            family = self._family(kept, by, depth, max(touched, now - ONE_DAY))
             if (why := refusal(wish, family)) is not None:
                 if why == limit_reached(family) and not by.by_person:
                     await self._tell_limit(root, touched, route, why)
                 return why
             name = name_for(wish, family.names)
-            new = KeptSubagent(
+            new = StoredSubagent(
                 subagent_key(wish.agent, root, name),
                 by.session,
                 root,
@@ -127,7 +127,7 @@ class Subagents:
             )
             return await self._begin(new, wish.task, by.key) or new
 
-    def _family(self, kept: tuple[KeptSubagent, ...], by: SubagentParent, depth: int, since: datetime) -> SpawnState:
+    def _family(self, kept: tuple[StoredSubagent, ...], by: SubagentParent, depth: int, since: datetime) -> SpawnState:
         return SpawnState(
             self._services.settings.now.may_spawn(by.agent),
             depth,
@@ -136,7 +136,7 @@ class Subagents:
             0 if by.by_person else sum(each.started > since and not each.by_person for each in kept),
         )
 
-    async def _begin(self, kept: KeptSubagent, text: str, key: str, *, steer: bool = False) -> str | None:
+    async def _begin(self, kept: StoredSubagent, text: str, key: str, *, steer: bool = False) -> str | None:
         """Gives it a turn; returns why it gets none."""
         turn = Background(
             id=key,
@@ -164,7 +164,7 @@ class Subagents:
 
     # --- talking to them, and ending them ---------------------------------------------------------------
 
-    async def send(self, kept: KeptSubagent, text: str, by: SubagentParent, *, steer: bool) -> str | None:
+    async def send(self, kept: StoredSubagent, text: str, by: SubagentParent, *, steer: bool) -> str | None:
         """Tells it something. From then on it acts for who said it, too, and so never with more authority than they
         have; one that had ended acts for them alone."""
         if not kept.is_running and sum(each.root == kept.root for each in self._running.values()) >= MOST_AT_ONCE:
@@ -188,7 +188,7 @@ class Subagents:
     async def stop_of(self, session: str) -> int:
         return await self.kill([each for each in self._running.values() if each.root == session])
 
-    async def kill(self, kept: list[KeptSubagent]) -> int:
+    async def kill(self, kept: list[StoredSubagent]) -> int:
         """Ends these and all they have started. Who started one is told with its next turn."""
         doomed = {each.session: each for each in kept if each.session in self._running}
         for each in self._running.values():  # in the order they were started: parents first
@@ -204,19 +204,19 @@ class Subagents:
             self._lines.pop(each.session, None)
             self._show(each)
             if each.parent not in doomed:
-                self._services.runs.start("subagent stopped", self._note_stopped(each))
+                self._services.tasks.start("subagent stopped", self._note_stopped(each))
         return len(doomed)
 
-    async def _note_stopped(self, kept: KeptSubagent) -> None:
+    async def _note_stopped(self, kept: StoredSubagent) -> None:
         agent = self._agent_of(kept)
         async with self._sessions.changing(kept.parent, agent, self._services.clock()) as held:
             session = with_event(held.session, f"Your sub-agent {kept.name} was stopped.")
             try:
-                await self._write(*held.becomes(session))
+                await self._write(*held.put_verbs(session))
             except Superseded:
                 held.read_again()
                 return
-            held.became(session)
+            held.mark_stored(session)
 
     # --- its turns ----------------------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ class Subagents:
         """A turn of it has begun; `lines` will say what it does."""
         self._lines[session] = lines
 
-    def ending(self, session: str, turn: int, text: str, failure: str) -> KeptSubagent | None:
+    def ending(self, session: str, turn: int, text: str, failure: str) -> StoredSubagent | None:
         """How it is once this turn has ended; None: it has not ended, as others work for it or it was killed."""
         kept, lane = self._running.get(session), self._lanes.get(session)
         under_way = (*self._running.values(), *self._telling.values())
@@ -233,36 +233,36 @@ class Subagents:
         state: SubagentState = "failed" if failure else "ended"
         return replace(self._over(kept, state, failure or text, self._services.clock(), told=False), turn=turn)
 
-    def ended(self, kept: KeptSubagent) -> None:
+    def ended(self, kept: StoredSubagent) -> None:
         """That it has ended is written."""
         self._running.pop(kept.session, None)
         self._lines.pop(kept.session, None)
         self._telling[kept.session] = kept
         self._show(kept)
-        self._services.runs.start(f"subagent:{kept.name}", self._tell(kept), then=lambda: self._was_told(kept))
+        self._services.tasks.start(f"subagent:{kept.name}", self._tell(kept), then=lambda: self._was_told(kept))
 
-    def _was_told(self, kept: KeptSubagent) -> None:
+    def _was_told(self, kept: StoredSubagent) -> None:
         self._telling.pop(kept.session, None)
 
     def broke_off(self, session: str) -> None:
         """Its run was ended from outside, and not by somebody who killed it."""
         if (kept := self._running.get(session)) is not None:
-            self._services.runs.start(f"subagent:{kept.name}", self._interrupted(kept))
+            self._services.tasks.start(f"subagent:{kept.name}", self._interrupted(kept))
 
-    async def _interrupted(self, kept: KeptSubagent) -> None:
+    async def _interrupted(self, kept: StoredSubagent) -> None:
         over = self._over(kept, "failed", INTERRUPTED, self._services.clock(), told=False)
         if self._running.pop(kept.session, None) is not None:
             await self._write(PutSubagent(over))
             self.ended(over)
 
-    async def _tell(self, kept: KeptSubagent) -> None:
+    async def _tell(self, kept: StoredSubagent) -> None:
         """Tells who started it, and the chat."""
         above = self._running.get(kept.parent)
         told: list[Verb[Any]] = [PutSubagent(replace(kept, told=True))]
         conversation = self.conversation_of(kept)
         if conversation is not None:
             stem = f"{kept.session}/{kept.turn}/end"
-            told.append(conversation.to_say((reports.end_line(kept),), self._services.clock(), stem=stem))
+            told.append(conversation.parts_to_say((reports.end_line(kept),), self._services.clock(), stem=stem))
         why = "whoever started it is gone"
         if above is not None or kept.depth == 1:
             turn = Background(
@@ -285,7 +285,7 @@ class Subagents:
         if conversation is not None:
             conversation.sender.wake(rows=True)
 
-    def _agent_of(self, kept: KeptSubagent) -> str:
+    def _agent_of(self, kept: StoredSubagent) -> str:
         """The agent of the session that started it."""
         above = self._running.get(kept.parent)
         return above.agent if above is not None else agent_of(kept.parent)
@@ -315,10 +315,10 @@ class Subagents:
     async def listing(self, root: str) -> str:
         return reports.listing(await self._store.subagents(root), self._services.clock())
 
-    async def info(self, kept: KeptSubagent) -> str:
+    async def info(self, kept: StoredSubagent) -> str:
         return reports.info(kept, self._services.clock())
 
-    async def log(self, kept: KeptSubagent) -> str:
+    async def log(self, kept: StoredSubagent) -> str:
         return reports.log(kept, await self._store.transcript(kept.session, kept.started), *self.doing(kept.session))
 
     def doing(self, session: str) -> tuple[tuple[str, ...], str]:
@@ -326,15 +326,15 @@ class Subagents:
         lane = self._lanes.get(session) if session in self._running else None
         if lane is None or lane.run is None:
             return (), ""
-        return tuple(self._lines.get(session, ())), "".join(lane.run.exchange.said)
+        return tuple(self._lines.get(session, ())), "".join(lane.run.transcript.said)
 
-    def _show(self, kept: KeptSubagent) -> None:
+    def _show(self, kept: StoredSubagent) -> None:
         """A page that shows the runs beside a chat is to look again."""
         conversation = self.conversation_of(kept)
         if conversation is not None and can(channel := conversation.channel, ShowsSubagents):
-            self._services.runs.start("subagents shown", channel.subagents_changed(kept.route))
+            self._services.tasks.start("subagents shown", channel.subagents_changed(kept.route))
 
-    async def find(self, root: str, name: str) -> KeptSubagent | None:
+    async def find(self, root: str, name: str) -> StoredSubagent | None:
         known = {each.name.lower(): each for each in await self._store.subagents(root)}
         return known.get(name.lower())
 
@@ -342,7 +342,7 @@ class Subagents:
 
     async def _say(self, route: Route, line: str) -> None:
         if (conversation := self._conversations.at(route)) is not None:
-            await self._write(conversation.to_say((line,), self._services.clock()))
+            await self._write(conversation.parts_to_say((line,), self._services.clock()))
             conversation.sender.wake(rows=True)
 
     async def _write(self, *verbs: Verb[Any]) -> None:
@@ -350,7 +350,7 @@ class Subagents:
             await WriteBatch(*verbs).insist(self._store)
 
     def _over(
-        self, kept: KeptSubagent, state: SubagentState, result: str, now: datetime, *, told: bool
-    ) -> KeptSubagent:
+        self, kept: StoredSubagent, state: SubagentState, result: str, now: datetime, *, told: bool
+    ) -> StoredSubagent:
         lines = tuple(self._lines.get(kept.session, ()))
         return replace(kept, state=state, result=result, ended=now, lines=lines, told=told)

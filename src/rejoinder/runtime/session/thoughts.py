@@ -11,8 +11,8 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.delivery import StreamedAnswer
 from rejoinder.runtime.answer.drafting import Drafting, streaming_at
 from rejoinder.runtime.outbox.delivery_results import hear, message_of
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.run import Run
+from rejoinder.runtime.tasks import Tasks
 
 PATIENCE = 5.0
 """Seconds for which showing a thought may hold up the answer."""
@@ -25,10 +25,10 @@ UNHEARD = AnswerWording(silent=True)
 class Thoughts:
     """The thoughts of one run. `live`: they are shown as they come, streamed like an answer."""
 
-    def __init__(self, run: Run, answer: StreamedAnswer, runs: Runs, *, live: bool) -> None:
+    def __init__(self, run: Run, answer: StreamedAnswer, tasks: Tasks, *, live: bool) -> None:
         self._run = run
         self._answer = answer
-        self._runs = runs
+        self._tasks = tasks
         self._live = live
         self._thought: _Thought | None = None
 
@@ -44,12 +44,12 @@ class Thoughts:
         is left half written."""
         thought, self._thought = self._thought, None
         if thought is not None:
-            settling = self._runs.start(f"thought:{self._run.session}", thought.settle())
-            await self._runs.wait(settling, PATIENCE)
+            settling = self._tasks.start(f"thought:{self._run.session}", thought.settle())
+            await self._tasks.wait(settling, PATIENCE)
 
     def _streaming(self) -> Streaming:
         conversation = self._run.conversation
-        delivery, other_bot = conversation.how.delivery, conversation.messages.facts.other_bot
+        delivery, other_bot = conversation.settings.delivery, conversation.messages.facts.other_bot
         if not self._live:
             return Streaming("off")
         wanted = delivery.streaming
@@ -65,7 +65,7 @@ class _Thought:
         conversation = run.conversation
         self._run = run
         self._answer = answer
-        self._options = conversation.how.delivery.options
+        self._options = conversation.settings.delivery.options
         self._stem = conversation.outbox.new_stem()
         self._secret_filter = SecretFilter()
         # Without the claim of the run: after a crash, what was opened with it counts as a beginning of the answer.

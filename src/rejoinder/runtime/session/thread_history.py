@@ -11,7 +11,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanTellThread
+from rejoinder.channels.base import CanReadThread
 from rejoinder.events import EarlierMessage, Inbound
 from rejoinder.inbound.groups import MOST_OVERHEARD
 from rejoinder.runtime.abilities import can
@@ -30,10 +30,10 @@ PATIENCE = 10.0
 async def with_thread(run: Run, session: Session, now: datetime) -> tuple[TurnInput, ...]:
     """The messages of the run; in the first turn of a thread the first one says what stands above and before it, in
     later turns none does."""
-    first, *others = run.asked
+    first, *others = run.inputs
     conversation, inbound = run.conversation, first.message.inbound
     if conversation.route.thread is None or first.message.background or inbound.opened is not None:
-        return run.asked
+        return run.inputs
     if is_untouched(session) or await _is_first(run):
         told = await _told(inbound, conversation, now)
     else:
@@ -50,11 +50,11 @@ async def _told(inbound: Inbound, conversation: Conversation, now: datetime) -> 
     starter = await _starter(inbound, conversation)
     before = inbound.thread_history or await _fetched(inbound, conversation)
     met = [said for said in (starter, *before) if said is not None and said.message_id]
-    if strangers := conversation.to_meet(met, now):
+    if strangers := conversation.unknown_messages_to_index(met, now):
         batch = WriteBatch()
         noted = batch.add(strangers)
         await batch.insist(conversation.store)
-        conversation.noted(noted())
+        conversation.add_to_index(noted())
     starter, *before = _with_handles((starter or EarlierMessage("", ""), *before), conversation)
     return replace(inbound, thread_starter=starter if starter.text else None, thread_history=tuple(before))
 
@@ -68,7 +68,7 @@ async def _starter(inbound: Inbound, conversation: Conversation) -> EarlierMessa
 
 async def _fetched(inbound: Inbound, conversation: Conversation) -> tuple[EarlierMessage, ...]:
     channel, name = conversation.channel, conversation.channel.name
-    if not can(channel, CanTellThread):
+    if not can(channel, CanReadThread):
         return ()
     try:
         async with asyncio.timeout(PATIENCE):

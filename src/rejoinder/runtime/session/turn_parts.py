@@ -28,7 +28,7 @@ from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.tools import RunTools, ToolAsker
 from rejoinder.runtime.session.turn_values import answer_context, is_awaited, shows
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import SaveAgentSession
+from rejoinder.store.base import PutAgentSession
 from rejoinder.turns.heartbeat import heartbeat_of
 
 LOST = "_{agent} could not load its earlier session; it continues from what the gateway stored of it._"
@@ -51,7 +51,7 @@ class TurnParts:
         self._hand_over = hand_over
         self._store = services.store
         self._settings = services.settings
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._clock = services.clock
         self._machine = services.machine
 
@@ -63,13 +63,15 @@ class TurnParts:
         speech = speech_of(run.message, context.session, context.settings, run.conversation, agent)
         options = AnswerOptions(
             run=run.claim,
-            earlier=run.before,
+            earlier=run.earlier_parts,
             may_speak=_never if run.message.listening else run.may_speak,
             says_when_empty=is_awaited(run),
             silence=context.settings.silence,
-            prefix=filled(run.conversation.how.delivery.prefix, run.message, context.session),
-            speaker=lambda: Speaker(agent.name, run.exchange.model or model_of(context) or "", context.level("think")),
-            kept_with_it=lambda: transcript(run, self._clock()),
+            prefix=filled(run.conversation.settings.delivery.prefix, run.message, context.session),
+            speaker=lambda: Speaker(
+                agent.name, run.transcript.model or model_of(context) or "", context.level("think")
+            ),
+            final_verbs=lambda: transcript(run, self._clock()),
             beat=self._beat(run),
             most=context.settings.max_answer_chars(agent.name),
             hand_over=lambda to, words, id: self._hand_over(
@@ -95,7 +97,7 @@ class TurnParts:
             mentioned=message.addressed in ("mention", "reply"),
             heartbeat=message.listening or message.background,
         )
-        return TypingSign(self._runs, run.conversation, mode, run.conversation.how.typing, run.agent)
+        return TypingSign(self._tasks, run.conversation, mode, run.conversation.settings.typing, run.agent)
 
     def relay(self, run: Run, context: RunContext, answer: AnswerSink, typing: TypingSign) -> Relay:
         """What receives the agent's events."""
@@ -107,7 +109,7 @@ class TurnParts:
         run, level = context.run, context.level("reasoning")
         if level not in ("on", "stream") or run.message.listening or run.message.heartbeat:
             return None
-        return Thoughts(run, answer, self._runs, live=level == "stream")
+        return Thoughts(run, answer, self._tasks, live=level == "stream")
 
     def _callbacks(self, run: Run, context: RunContext, answer: AnswerSink) -> RunCallbacks:
         agent = context.agent
@@ -116,7 +118,7 @@ class TurnParts:
             if (kept := self.subagent_runs.get(run)) is not None:
                 return await self.subagent_runs.ask(run, question, agent, kept, context.settings.rules)
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
-            heard = [asked.message for asked in run.heard]
+            heard = [asked.message for asked in run.known_inputs]
             decided = decided_beforehand(context.choices, session, heard, context.settings.rules)
             if decided is None:
                 await answer.catch_up()
@@ -124,7 +126,7 @@ class TurnParts:
 
         async def opened(session: SessionOpened) -> None:
             stored = noted(session.saved, agent, self._machine)
-            await WriteBatch(SaveAgentSession(run.session, stored)).insist(self._store)
+            await WriteBatch(PutAgentSession(run.session, stored)).insist(self._store)
             if session.lost and not run.message.background:
                 await answer.add_line(LOST.format(agent=agent.name))
 

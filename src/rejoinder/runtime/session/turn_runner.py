@@ -117,16 +117,16 @@ class AgentTurnRunner:
                 asked = await with_thread(run, session, self._clock())
                 run.complete(await with_files(asked, agent, self._file_readers))
                 turn = brief(context)
-                run.exchange.told.append(turn.parts)
+                run.transcript.told.append(turn.parts)
                 relay = self._parts.relay(run, context, answer, typing)
                 run.begun(can_steer=can_steer(agent))
                 crashpoint("K9")
                 failed = await self._ask(run, context, turn, answer, relay)
                 crashpoint("K14")
                 self._note_failure(run, failed)
-                run.said_last_word()
+                run.mark_ending()
                 if failed is None:
-                    await answer.finish(footer(session, relay.usage, run.exchange.model))
+                    await answer.finish(footer(session, relay.usage, run.transcript.model))
                 else:
                     await answer.fail(failed.sentence, failed.detail)
             reason = failed.kind if failed is not None else answer.undelivered
@@ -211,9 +211,9 @@ class AgentTurnRunner:
                 )
             batch = WriteBatch(
                 EndRun(run.claim, ended, now, reason or ""),
-                Trace(run.asked[-1].event, now, steps),
+                Trace(run.inputs[-1].event, now, steps),
                 *(() if answer.is_kept or (run.message.heartbeat and not answer.begun) else transcript(run, now)),
-                *held.becomes(session),
+                *held.put_verbs(session),
                 *also,
             )
             try:
@@ -224,7 +224,7 @@ class AgentTurnRunner:
             except Superseded:
                 held.read_again()  # it was stopped just as it ended: none of this counts
                 return
-            held.became(session)
+            held.mark_stored(session)
         run.record_end()
         crashpoint("K23")
         if usage.context_tokens:
@@ -248,7 +248,7 @@ class AgentTurnRunner:
         further = brief_further(context, await with_files(asked, agent, self._file_readers))
         taken = can(agent, CanSteer) and self._lease.holds and await agent.steer(further)
         if taken:
-            run.exchange.told.append(further.parts)
+            run.transcript.told.append(further.parts)
         return taken
 
     async def left_out(
@@ -276,13 +276,13 @@ async def _unsaid(_: str) -> None:
 
 
 def _became(run: Run, state: State) -> None:
-    for asked in run.asked:
+    for asked in run.inputs:
         if asked.signs is not None:
             asked.signs.became(state)
 
 
 def _end(run: Run, *, ok: bool) -> None:
-    for asked in (*run.asked, *run.taken_in):
+    for asked in (*run.inputs, *run.steered_inputs):
         if asked.signs is not None:
             asked.signs.ended(ok=ok)
 

@@ -29,7 +29,7 @@ def answer_context(context: RunContext, speech: Speech | None) -> AnswerContext:
         direct=not message.in_group,
         other_bot=run.conversation.messages.facts.other_bot,
         peers=tuple([peer for peer in context.room if peer != name]) if context.room else (),
-        texts=_texts(run.asked),
+        texts=_texts(run.inputs),
         granted=granted_with(speech, context.settings.granted),
         speech=speech,
         reach=Reach(context.settings.rules, context.settings.send_to),
@@ -61,8 +61,8 @@ def shows(context: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisi
         return WorkVisibility("full", tool_output=True, thoughts=thoughts, most=most)  # in its log
     verbose, tools = context.level("verbose"), "none"
     if verbose != "off":
-        trusted = all(asked.message.command_authorised for asked in run.asked)
-        tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
+        trusted = all(asked.message.command_authorised for asked in run.inputs)
+        tools = display_for(run.conversation.settings.tool_display, group=in_group, trusted=trusted)
     output = verbose == "full" and tools == "full" and not in_group
     return WorkVisibility(tools, output, thoughts, most)
 

@@ -34,4 +34,4 @@ def open_for_operator(url: str) -> OperatorStore:
 
 __all__ = ["PostgresOperator", "PostgresReader", "PostgresStore", "open_for_operator", "open_reader", "open_store"]
 
-STORE = StoreKind(open_store, open_reader, open_for_operator, address, open_whole, share)
+STORE = StoreKind(open_store, open_reader, open_for_operator, address, open_whole, share, watches_sockets=True)

@@ -27,7 +27,7 @@ LIVE = "rejoinder_live"
 """What is told of the moment: who told it, by which channel, and what."""
 RUNS = (OURS, 1_000_002)
 """The lock that all gateways on the store share."""
-A_LOOK = 5.0
+LOOK_SECONDS = 5.0
 PAUSE = 1.0
 PATIENCE = 5.0
 
@@ -55,9 +55,9 @@ class NotificationListener:
         self._thread = threading.Thread(target=self._run, name="rejoinder-store-listening", daemon=True)
         self._thread.start()
 
-    def tell(self, told: Told) -> None:
+    def tell(self, callback: Told) -> None:
         """Calls `told` in this loop with the shards that others have written to; with none when it may be any."""
-        self._told.append((asyncio.get_running_loop(), told))
+        self._told.append((asyncio.get_running_loop(), callback))
 
     def tell_live(self, told: ToldLive) -> None:
         self._told_live.append((asyncio.get_running_loop(), told))
@@ -116,7 +116,7 @@ class NotificationListener:
     def _listen_on(self, db: Connection) -> None:
         while not self._ends.is_set():
             shards: set[int] = set()
-            for heard in db.db.notifies(timeout=A_LOOK, stop_after=1):
+            for heard in db.db.notifies(timeout=LOOK_SECONDS, stop_after=1):
                 origin, _, told = heard.payload.partition(" ")
                 if heard.channel == LIVE:
                     self._say_live(origin, told)

@@ -19,7 +19,9 @@ from rejoinder.store.sql.reader import SHORT
 
 T = TypeVar("T")
 
-AT_ONCE: Final = frozenset({reads.undecided, reads.to_send, reads.session, lookups.wanted, rooms.fact})
+AT_ONCE: Final = frozenset(
+    {reads.undecided_events, reads.routes_to_send, reads.session, lookups.requested_reruns, rooms.fact}
+)
 """Each is one statement: by themselves they need no transaction."""
 ON_LOOP: Final = SHORT | AT_ONCE
 BEGIN: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"

@@ -54,7 +54,7 @@ TIMELINE: Final = (
     "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
 )
 """A standby has none of its own."""
-A_MOMENT: Final = 2.0
+HEALTH_SECONDS: Final = 2.0
 """Seconds for which `health` waits for a store that had a fault."""
 
 
@@ -205,8 +205,8 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
 
     # --- leases -------------------------------------------------------------------------------------
 
-    def owned(self, lease: Lease, lost: Callable[[], None] = lambda: None) -> SqlShard:
-        return SqlShard(self, lease, lost)
+    def owned(self, lease: Lease, on_lost: Callable[[], None] = lambda: None) -> SqlShard:
+        return SqlShard(self, lease, on_lost)
 
     async def claim(self, shard: int, holder: str) -> Lease | None:
         lease = await self._granted(partial(_claim, shard=shard, holder=holder, seconds=self._seconds))
@@ -300,7 +300,7 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
             held_up = StoreUnavailable("locked", self._where) if self._writer.is_held_up else None
             if (fault := self._writer.fault or held_up) is not None:
                 try:
-                    async with asyncio.timeout(A_MOMENT):
+                    async with asyncio.timeout(HEALTH_SECONDS):
                         await self._writer.touch()
                 except TimeoutError:
                     raise fault from None
@@ -308,17 +308,17 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
             return Health(fault.fault, str(fault))
         return Health()
 
-    def on_foreign_change(self, told: Callable[[], None]) -> None:
-        self._listening.tell(lambda _: told())
+    def on_foreign_change(self, callback: Callable[[], None]) -> None:
+        self._listening.tell(lambda _: callback())
 
-    def on_arrivals(self, told: Callable[[frozenset[int]], None]) -> None:
-        self._listening.tell(told)
+    def on_arrivals(self, callback: Callable[[frozenset[int]], None]) -> None:
+        self._listening.tell(callback)
 
     async def tell_live(self, channel: str, said: tuple[str, ...]) -> None:
         await self._live.tell(channel, said)
 
-    def on_live(self, told: Callable[[str, str], None]) -> None:
-        self._listening.tell_live(told)
+    def on_live(self, callback: Callable[[str, str], None]) -> None:
+        self._listening.tell_live(callback)
 
     def _notify(self, db: SqlConnection, shards: set[int]) -> None:
         if elsewhere := shards - self._held:

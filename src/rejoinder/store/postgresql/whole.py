@@ -13,9 +13,9 @@ from rejoinder.store.postgresql.migrate import MIGRATING, migrate, refuse_strang
 from rejoinder.store.postgresql.store import SHARDS, count_shards
 from rejoinder.store.sql.schema import migrations
 from rejoinder.store.sql.values import Row
-from rejoinder.store.sql.whole import A_PAGE, WholeStore
+from rejoinder.store.sql.whole import PAGE_ROWS, WholeStore
 
-A_GATEWAY_ENDS = "3s"
+GATEWAY_END_TIMEOUT = "3s"
 
 SEQUENCES = (
     "SELECT table_name, column_name FROM information_schema.columns "
@@ -33,7 +33,7 @@ class WholeDatabase(WholeStore):
         )
         return tuple(name for (name,) in self.db.execute(sql, (table,)))
 
-    def pages(self, sql: str, size: int = A_PAGE) -> Iterator[list[Row]]:
+    def pages(self, sql: str, size: int = PAGE_ROWS) -> Iterator[list[Row]]:
         self.db.execute(f"DECLARE all_rows NO SCROLL CURSOR FOR {sql}")
         while page := self.db.execute(f"FETCH {size} FROM all_rows").fetchall():
             yield page
@@ -64,7 +64,7 @@ class WholeDatabase(WholeStore):
 
 def _alone(db: Connection, where: str) -> None:
     """A gateway that has just ended holds its lock until the server notices: it is waited for."""
-    db.execute("SELECT set_config('lock_timeout', ?, false)", (A_GATEWAY_ENDS,))
+    db.execute("SELECT set_config('lock_timeout', ?, false)", (GATEWAY_END_TIMEOUT,))
     try:
         db.execute("SELECT pg_advisory_lock(?, ?)", RUNS)
     except LockNotAvailable:

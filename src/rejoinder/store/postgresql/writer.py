@@ -52,12 +52,12 @@ class PendingWrite:
     """What one caller wants done together, and where the answer goes."""
 
     def __init__(
-        self, verbs: Verbs, work: Work, known: Callable[[Any], None] | None = None, lease: Lease | None = None
+        self, verbs: Verbs, work: Work, on_result: Callable[[Any], None] | None = None, lease: Lease | None = None
     ) -> None:
         self.verbs = verbs
         self.rows, self.accepts = count_rows(verbs)
         self.work = work
-        self.known = known
+        self.on_result = on_result
         self.lease = lease
         self.queue = _queue_of(verbs, lease)
         self.is_careful = False
@@ -73,8 +73,8 @@ class PendingWrite:
         if self.error is not None:
             self.answer.set_exception(self.error)
             return
-        if self.known is not None:
-            self.known(self.result)
+        if self.on_result is not None:
+            self.on_result(self.result)
         self.answer.set_result(self.result)
 
 
@@ -105,9 +105,9 @@ class Writer(StoreWriter):
         self._touched: set[int] = set()
 
     async def write(
-        self, verbs: Verbs, known: Callable[[Any], None] | None = None, lease: Lease | None = None
+        self, verbs: Verbs, on_result: Callable[[Any], None] | None = None, lease: Lease | None = None
     ) -> tuple[Any, ...]:
-        return await self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), known, lease))
+        return await self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), on_result, lease))
 
     async def touch(self) -> None:
         """A write that changes nothing: whether one is possible."""

@@ -6,7 +6,7 @@ from rejoinder.store.hook_events import (
     EndHookEvent,
     FreeHookEvents,
     HookQueue,
-    KeepHookEvents,
+    PutHookEvents,
     RetryHookEvent,
 )
 from rejoinder.store.rows import HookEvent
@@ -16,11 +16,11 @@ from rejoinder.store.sql.values import instant, micros, seal, unseal
 HOOK_EVENT = Insertion("hook_event", "hook", "event", "name", "made", "due", "body")
 
 
-def keep_hook_events(db: SqlConnection, verb: KeepHookEvents) -> None:
-    put_hook_events(db, verb.events)
+def put_hook_events(db: SqlConnection, verb: PutHookEvents) -> None:
+    insert_hook_events(db, verb.events)
 
 
-def put_hook_events(db: SqlConnection, events: tuple[HookEvent, ...]) -> None:
+def insert_hook_events(db: SqlConnection, events: tuple[HookEvent, ...]) -> None:
     for told in events:
         made = micros(told.made)
         db.insert(HOOK_EVENT, (told.hook, told.event, told.name, made, made, seal(told.body)))

@@ -7,23 +7,23 @@ from msgspec.structs import replace
 from rejoinder.events import Inbound
 from rejoinder.store.base import (
     Accept,
+    CountEventAttempts,
     DropInputs,
     InboxEvent,
-    KeepUnderstood,
     MoveCursor,
+    PutUnderstood,
     QuarantineEvent,
     ReadmitEvent,
-    ReleaseEvents,
     RequestEventRerun,
     ReviseInput,
     RouteEvent,
     SettleEvent,
     StoredCursor,
     SummariseInputs,
-    TryEvents,
+    TakeBackEventAttempts,
 )
 from rejoinder.store.sql.connection import Insertion, SqlConnection
-from rejoinder.store.sql.hook_events import put_hook_events
+from rejoinder.store.sql.hook_events import insert_hook_events
 from rejoinder.store.sql.values import EVENT, as_written, event_from, micros, place_of, seal, session_shard
 
 EVENT_ROW = Insertion("inbox", "channel", "account", "event", "message", "sender", "accepted", "shard", "body")
@@ -40,7 +40,7 @@ def accept(db: SqlConnection, verb: Accept) -> tuple[InboxEvent, ...]:
         number = db.insert_later(EVENT_ROW, (*known, now, shard, body))
         put.append((number, written, shard))
         if verb.tells and number() is not None:
-            put_hook_events(db, verb.tells[index])
+            insert_hook_events(db, verb.tells[index])
     for cursor in verb.places if verb.cursor is None else (verb.cursor, *verb.places):
         _keep_cursor(db, cursor)
 
@@ -81,13 +81,13 @@ def _keep_cursor(db: SqlConnection, cursor: StoredCursor) -> None:
         db.change(sql, (*row, lease.name, lease.generation))
 
 
-def try_events(db: SqlConnection, verb: TryEvents) -> None:
+def count_event_attempts(db: SqlConnection, verb: CountEventAttempts) -> None:
     sql = "UPDATE inbox SET attempts = attempts + 1, trying = 1 WHERE id = ? AND state = 'new'"
     for event in verb.events:
         db.move(sql, (event,), "event %s", event)
 
 
-def release_events(db: SqlConnection, verb: ReleaseEvents) -> None:
+def take_back_event_attempts(db: SqlConnection, verb: TakeBackEventAttempts) -> None:
     sql = "UPDATE inbox SET attempts = attempts - 1, trying = 0 WHERE id = ? AND state = 'new' AND attempts > 0"
     db.executemany(sql, ((event,) for event in verb.events))
 
@@ -106,7 +106,7 @@ def put_input(db: SqlConnection, event: int, session: str, payload: bytes, turn:
     db.change("INSERT INTO turn_input (event, session, shard, state, turn, body) VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
-def keep_understood(db: SqlConnection, verb: KeepUnderstood) -> None:
+def put_understood(db: SqlConnection, verb: PutUnderstood) -> None:
     _, body = as_written(verb.inbound)
     sql = "UPDATE inbox SET body = ? WHERE id = ? AND state = 'new'"
     db.move(sql, (body, verb.event), "event %s", verb.event)

@@ -5,17 +5,17 @@ from datetime import datetime
 from rejoinder.crashpoint import crashpoint
 from rejoinder.store.base import (
     Accept,
+    CreateOwnEvent,
     InboxEvent,
+    JobReply,
     JobState,
-    KeepJob,
-    KeptJob,
-    NoteSaid,
-    Originate,
-    PassTick,
     PauseJob,
+    PutJob,
+    RecordJobReply,
     RequestJobRun,
     RouteEvent,
-    SaidBefore,
+    SkipTick,
+    StoredJob,
     Tick,
 )
 from rejoinder.store.sql.connection import SqlConnection
@@ -29,7 +29,7 @@ JOBS = (
 )
 
 
-def keep_job(db: SqlConnection, verb: KeepJob) -> None:
+def put_job(db: SqlConnection, verb: PutJob) -> None:
     sql = (
         "INSERT INTO job (name, schedule, due) VALUES (?, ?, ?) "
         "ON CONFLICT (name) DO UPDATE SET schedule = excluded.schedule, due = excluded.due, anew = 0"
@@ -37,7 +37,7 @@ def keep_job(db: SqlConnection, verb: KeepJob) -> None:
     db.change(sql, (verb.job, verb.schedule, _micros(verb.due)))
 
 
-def originate(db: SqlConnection, verb: Originate) -> InboxEvent | None:
+def create_own_event(db: SqlConnection, verb: CreateOwnEvent) -> InboxEvent | None:
     accepted = accept(db, Accept((verb.inbound,), verb.now))
     for event in accepted:
         route_event(db, RouteEvent(event.id, (verb.to,)))
@@ -49,7 +49,7 @@ def originate(db: SqlConnection, verb: Originate) -> InboxEvent | None:
     return accepted[0] if accepted else None
 
 
-def pass_tick(db: SqlConnection, verb: PassTick) -> None:
+def skip_tick(db: SqlConnection, verb: SkipTick) -> None:
     _move(db, verb.tick, "passed = ?, reason = ?, ", micros(verb.now), verb.reason)
 
 
@@ -58,7 +58,7 @@ def _move(db: SqlConnection, tick: Tick, changes: str, *values: int | str) -> No
     db.move(sql, (*values, _micros(tick.next), tick.job, _micros(tick.due)), "the job %s", tick.job)
 
 
-def note_said(db: SqlConnection, verb: NoteSaid) -> None:
+def record_job_reply(db: SqlConnection, verb: RecordJobReply) -> None:
     db.change("DELETE FROM said WHERE job = ? AND at < ?", (verb.job, micros(verb.since)))
     said = (verb.job, verb.said.digest, verb.said.stem, micros(verb.said.at))
     sql = (
@@ -77,19 +77,19 @@ def request_job_run(db: SqlConnection, verb: RequestJobRun) -> None:
     db.move("UPDATE job SET wanted = 1 WHERE name = ?", (verb.job,), "the job %s", verb.job)
 
 
-def jobs(db: SqlConnection) -> tuple[KeptJob, ...]:
+def jobs(db: SqlConnection) -> tuple[StoredJob, ...]:
     return tuple(map(_job_from, db.execute(JOBS)))
 
 
-def said_before(db: SqlConnection, job: str, digest: str) -> SaidBefore | None:
+def earlier_job_reply(db: SqlConnection, job: str, digest: str) -> JobReply | None:
     row = db.execute("SELECT stem, at FROM said WHERE job = ? AND digest = ?", (job, digest)).fetchone()
-    return None if row is None else SaidBefore(digest, row[0], instant(row[1]))
+    return None if row is None else JobReply(digest, row[0], instant(row[1]))
 
 
-def _job_from(row: Row) -> KeptJob:
+def _job_from(row: Row) -> StoredJob:
     name, schedule, due, anew, paused, wanted, fired, passed, reason = row[:9]
     of_input, dropped_for, of_turn, outcome, detail = row[9:]
-    return KeptJob(
+    return StoredJob(
         name=name,
         schedule=schedule,
         due=_instant(due),

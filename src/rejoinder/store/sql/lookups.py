@@ -91,7 +91,7 @@ def session_keys(db: SqlConnection, holding: str, limit: int) -> tuple[str, ...]
     return tuple(row[0] for row in db.execute(sql, (holding, limit)))
 
 
-def pending(db: SqlConnection) -> dict[str, PendingWork]:
+def pending_work(db: SqlConnection) -> dict[str, PendingWork]:
     waiting: dict[str, int] = dict(
         db.execute(
             "SELECT i.session, count(*) FROM turn_input i INDEXED BY turn_input_untold "
@@ -128,7 +128,7 @@ def quarantined(db: SqlConnection, limit: int) -> tuple[Quarantined, ...]:
     return tuple(map(_quarantined, db.execute(sql, {"aside": QUARANTINE_MARK, "limit": limit})))
 
 
-def wanted(db: SqlConnection, shard: int | None = None) -> tuple[Quarantined, ...]:
+def requested_reruns(db: SqlConnection, shard: int | None = None) -> tuple[Quarantined, ...]:
     sql = (
         "SELECT 'message', message, channel, accepted, reason, id FROM inbox "
         f"WHERE wanted = 1 {of_shard('inbox', shard)} UNION ALL "

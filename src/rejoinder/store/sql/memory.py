@@ -10,12 +10,12 @@ from rejoinder.store.base import (
     AgentSession,
     AppendTranscript,
     EditAllow,
-    KeepPairingRequest,
     PairingRequest,
     PairSender,
+    PutAgentSession,
+    PutPairingRequest,
     PutSession,
     QuarantineSession,
-    SaveAgentSession,
     Trace,
     TranscriptEntry,
     Unpair,
@@ -67,7 +67,7 @@ def quarantine_session(db: SqlConnection, verb: QuarantineSession) -> None:
     db.move("UPDATE session SET key = ? WHERE key = ?", (key, verb.session), "session %s", verb.session)
 
 
-def save_agent_session(db: SqlConnection, verb: SaveAgentSession) -> None:
+def put_agent_session(db: SqlConnection, verb: PutAgentSession) -> None:
     if verb.saved is None:
         db.change("DELETE FROM agent_session WHERE session = ?", (verb.session,))
     else:
@@ -106,7 +106,7 @@ def trace(db: SqlConnection, verb: Trace) -> None:
         db.change("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", row)
 
 
-def keep_pairing_request(db: SqlConnection, verb: KeepPairingRequest) -> None:
+def put_pairing_request(db: SqlConnection, verb: PutPairingRequest) -> None:
     request = verb.request
     times = (micros(request.asked), micros(request.told), micros(request.expires))
     row = (request.channel, request.account, request.sender, request.code, *times)

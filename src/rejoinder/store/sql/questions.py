@@ -1,10 +1,10 @@
 """The verb of questions, and how they are read."""
 
-from rejoinder.store.base import KeptQuestion, PutQuestion
+from rejoinder.store.base import PutQuestion, StoredQuestion
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import micros, packer, session_shard
 
-_pack, _unpack = packer(KeptQuestion)
+_pack, _unpack = packer(StoredQuestion)
 
 
 def put_question(db: SqlConnection, verb: PutQuestion) -> None:
@@ -17,7 +17,7 @@ def put_question(db: SqlConnection, verb: PutQuestion) -> None:
     db.change(sql, (kept.id, kept.turn, shard, kept.state, micros(kept.asked), _pack(kept)))
 
 
-def open_questions(db: SqlConnection, shard: int | None = None) -> tuple[KeptQuestion, ...]:
+def open_questions(db: SqlConnection, shard: int | None = None) -> tuple[StoredQuestion, ...]:
     sql = (
         "SELECT question.body, question.shard FROM turn CROSS JOIN question "
         "WHERE question.turn = turn.id AND (turn.state = 'open' OR turn.state = 'answered') "

@@ -14,17 +14,13 @@ from rejoinder.store.base import (
     RESUMED_FOR,
     AccessRows,
     AgentSession,
-    Census,
     Deployment,
     Health,
     HookQueue,
     InboxEvent,
     IndexedMessage,
     Input,
-    KeptJob,
-    KeptQuestion,
-    KeptSession,
-    KeptSubagent,
+    JobReply,
     Lease,
     LocatedMessage,
     OpenTurn,
@@ -34,8 +30,12 @@ from rejoinder.store.base import (
     PlaceFacts,
     Quarantined,
     RecoveryRows,
-    SaidBefore,
+    RowCounts,
+    StoredJob,
     StoredPart,
+    StoredQuestion,
+    StoredSession,
+    StoredSubagent,
     TraceEntry,
     TranscriptEntry,
     Verb,
@@ -50,7 +50,7 @@ SHORT = frozenset(
     {
         reads.place,
         reads.messages,
-        reads.unheard,
+        reads.unheard_messages,
         reads.admission,
         reads.session,
         rooms.log_state,
@@ -83,8 +83,8 @@ class SqlReader:
     async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
         return await self._read(lookups.latest_event, channel, chat)
 
-    async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
-        return await self._read(reads.undecided, limit)
+    async def undecided_events(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
+        return await self._read(reads.undecided_events, limit)
 
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         return await self._read(reads.inputs_of, event)
@@ -92,8 +92,8 @@ class SqlReader:
     async def trace(self, event: int) -> tuple[TraceEntry, ...]:
         return await self._read(reads.trace, event)
 
-    async def waiting(self, session: str) -> tuple[Input, ...]:
-        return await self._read(reads.waiting, session)
+    async def waiting_inputs(self, session: str) -> tuple[Input, ...]:
+        return await self._read(reads.waiting_inputs, session)
 
     async def turn(self, turn: int) -> OpenTurn | None:
         return await self._read(reads.turn, turn)
@@ -124,13 +124,13 @@ class SqlReader:
     async def parts_under(self, stem: str) -> tuple[StoredPart, ...]:
         return await self._read(lookups.parts_under, stem)
 
-    async def to_send(self) -> tuple[Route, ...]:
-        return await self._read(reads.to_send)
+    async def routes_to_send(self) -> tuple[Route, ...]:
+        return await self._read(reads.routes_to_send)
 
-    async def session(self, key: str) -> KeptSession | None:
+    async def session(self, key: str) -> StoredSession | None:
         return await self._read(reads.session, key)
 
-    async def sessions(self, limit: int = 1000) -> tuple[KeptSession, ...]:
+    async def sessions(self, limit: int = 1000) -> tuple[StoredSession, ...]:
         return await self._read(reads.sessions, limit)
 
     async def count_sessions(self) -> int:
@@ -139,8 +139,8 @@ class SqlReader:
     async def session_keys(self, holding: str, limit: int = 10) -> tuple[str, ...]:
         return await self._read(lookups.session_keys, holding, limit)
 
-    async def pending(self) -> dict[str, PendingWork]:
-        return await self._read(lookups.pending)
+    async def pending_work(self) -> dict[str, PendingWork]:
+        return await self._read(lookups.pending_work)
 
     async def agent_session(self, session: str) -> AgentSession | None:
         return await self._read(reads.agent_session, session)
@@ -157,8 +157,8 @@ class SqlReader:
     async def messages(self, route: Route, after: int = 0, limit: int = 50) -> tuple[IndexedMessage, ...]:
         return await self._read(reads.messages, route, after, limit)
 
-    async def unheard(self, session: str, route: Route, limit: int = 50) -> tuple[IndexedMessage, ...]:
-        return await self._read(reads.unheard, session, route, limit)
+    async def unheard_messages(self, session: str, route: Route, limit: int = 50) -> tuple[IndexedMessage, ...]:
+        return await self._read(reads.unheard_messages, session, route, limit)
 
     async def place(self, route: Route, today: datetime) -> PlaceFacts:
         return await self._read(reads.place, route, today)
@@ -172,16 +172,16 @@ class SqlReader:
     async def admission(self, channel: str, account: str) -> AccessRows:
         return await self._read(reads.admission, channel, account)
 
-    async def jobs(self) -> tuple[KeptJob, ...]:
+    async def jobs(self) -> tuple[StoredJob, ...]:
         return await self._read(jobs.jobs)
 
-    async def subagents(self, root: str, limit: int = 200) -> tuple[KeptSubagent, ...]:
+    async def subagents(self, root: str, limit: int = 200) -> tuple[StoredSubagent, ...]:
         return await self._read(subagents.subagents, root, limit)
 
-    async def subagents_at(self, channel: str, chat: str, limit: int = 20) -> tuple[KeptSubagent, ...]:
+    async def subagents_at(self, channel: str, chat: str, limit: int = 20) -> tuple[StoredSubagent, ...]:
         return await self._read(subagents.subagents_at, channel, chat, limit)
 
-    async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
+    async def latest_subagents(self, limit: int = 20) -> tuple[StoredSubagent, ...]:
         return await self._read(subagents.latest_subagents, limit)
 
     async def deployment(self) -> Deployment:
@@ -190,23 +190,23 @@ class SqlReader:
     async def hook_queues(self) -> tuple[HookQueue, ...]:
         return await self._read(hook_events.hook_queues)
 
-    async def subagent(self, session: str) -> KeptSubagent | None:
+    async def subagent(self, session: str) -> StoredSubagent | None:
         return await self._read(subagents.subagent, session)
 
-    async def open_subagents(self) -> tuple[KeptSubagent, ...]:
+    async def open_subagents(self) -> tuple[StoredSubagent, ...]:
         return await self._read(subagents.open_subagents)
 
-    async def open_questions(self) -> tuple[KeptQuestion, ...]:
+    async def open_questions(self) -> tuple[StoredQuestion, ...]:
         return await self._read(questions.open_questions)
 
-    async def said_before(self, job: str, digest: str) -> SaidBefore | None:
-        return await self._read(jobs.said_before, job, digest)
+    async def earlier_job_reply(self, job: str, digest: str) -> JobReply | None:
+        return await self._read(jobs.earlier_job_reply, job, digest)
 
     async def quarantined(self, limit: int = 1000) -> tuple[Quarantined, ...]:
         return await self._read(lookups.quarantined, limit)
 
-    async def wanted(self) -> tuple[Quarantined, ...]:
-        return await self._read(lookups.wanted)
+    async def requested_reruns(self) -> tuple[Quarantined, ...]:
+        return await self._read(lookups.requested_reruns)
 
     async def blob(self, id: str) -> Blob | None:
         return await self._read(blobs.blob, id)
@@ -256,11 +256,11 @@ class SqlReader:
     async def facts(self, scope: str) -> dict[str, bytes]:
         return await self._read(rooms.facts, scope)
 
-    async def load(self) -> Workload:
-        return await self._read(reads.load)
+    async def workload(self) -> Workload:
+        return await self._read(reads.workload)
 
-    async def census(self) -> Census:
-        return await self._read(reads.census)
+    async def count_rows(self) -> RowCounts:
+        return await self._read(reads.count_rows)
 
 
 class SqlStore(Protocol):
@@ -269,14 +269,14 @@ class SqlStore(Protocol):
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T: ...
 
     def write_under(
-        self, lease: Lease | None, verbs: tuple[Verb[Any], ...], known: Callable[[Any], None] | None = None
+        self, lease: Lease | None, verbs: tuple[Verb[Any], ...], on_result: Callable[[Any], None] | None = None
     ) -> Awaitable[tuple[Any, ...]]:
         """`lease`: without it nothing of the verbs is written."""
         ...
 
     async def health(self) -> Health: ...
 
-    def on_foreign_change(self, told: Callable[[], None]) -> None: ...
+    def on_foreign_change(self, callback: Callable[[], None]) -> None: ...
 
     async def check(self) -> None: ...
 
@@ -291,9 +291,11 @@ class SqlShard(SqlReader):
         self._lease = lease
         self._lost = lost
 
-    async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
+    async def write(
+        self, verb: Verb[Any], /, *others: Verb[Any], on_result: Callable[[Any], None] | None = None
+    ) -> Any:
         try:
-            results = await self._store.write_under(self._lease, (verb, *others), known)
+            results = await self._store.write_under(self._lease, (verb, *others), on_result)
         except LeaseLost:
             self._lost()
             raise
@@ -307,16 +309,16 @@ class SqlShard(SqlReader):
     ) -> RecoveryRows:
         return await self._read(recover, now, singly, within, self._lease.shard)
 
-    async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
-        return await self._read(reads.undecided, limit, self._lease.shard)
+    async def undecided_events(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
+        return await self._read(reads.undecided_events, limit, self._lease.shard)
 
-    async def to_send(self) -> tuple[Route, ...]:
-        return await self._read(reads.to_send, self._lease.shard)
+    async def routes_to_send(self) -> tuple[Route, ...]:
+        return await self._read(reads.routes_to_send, self._lease.shard)
 
-    async def open_subagents(self) -> tuple[KeptSubagent, ...]:
+    async def open_subagents(self) -> tuple[StoredSubagent, ...]:
         return await self._read(subagents.open_subagents, self._lease.shard)
 
-    async def open_questions(self) -> tuple[KeptQuestion, ...]:
+    async def open_questions(self) -> tuple[StoredQuestion, ...]:
         return await self._read(questions.open_questions, self._lease.shard)
 
     async def parts_in(
@@ -324,8 +326,8 @@ class SqlShard(SqlReader):
     ) -> tuple[StoredPart, ...]:
         return await self._read(reads.parts_in, states, limit, latest_first, self._lease.shard)
 
-    async def wanted(self) -> tuple[Quarantined, ...]:
-        return await self._read(lookups.wanted, self._lease.shard)
+    async def requested_reruns(self) -> tuple[Quarantined, ...]:
+        return await self._read(lookups.requested_reruns, self._lease.shard)
 
     async def log_growing(self, log: str) -> tuple[RoomEntry, ...]:
         return await self._read(rooms.log_growing, log, self._lease.shard)
@@ -333,8 +335,8 @@ class SqlShard(SqlReader):
     async def health(self) -> Health:
         return await self._store.health()
 
-    def on_foreign_change(self, told: Callable[[], None]) -> None:
-        self._store.on_foreign_change(told)
+    def on_foreign_change(self, callback: Callable[[], None]) -> None:
+        self._store.on_foreign_change(callback)
 
     async def check(self) -> None:
         await self._store.check()

@@ -9,21 +9,21 @@ from rejoinder.errors import Unreadable
 from rejoinder.events import Route
 from rejoinder.store.base import (
     IN_FLIGHT,
-    UNENDED,
+    OPEN_PART_STATES,
     AccessRows,
     AgentSession,
     AllowEdit,
-    Census,
     InboxEvent,
     IndexedMessage,
     Input,
-    KeptSession,
     OpenTurn,
     Paired,
     PairingRequest,
     PartState,
     PlaceFacts,
+    RowCounts,
     StoredPart,
+    StoredSession,
     TraceEntry,
     TranscriptEntry,
     Workload,
@@ -93,7 +93,7 @@ def trace(db: SqlConnection, event: int) -> tuple[TraceEntry, ...]:
     return tuple(TraceEntry(instant(at), unpack_steps(body)) for at, body in rows)
 
 
-def waiting(db: SqlConnection, session: str) -> tuple[Input, ...]:
+def waiting_inputs(db: SqlConnection, session: str) -> tuple[Input, ...]:
     return tuple(map(input_from, db.execute(f"{INPUTS} i.session = ? AND {UNTOLD} ORDER BY i.event", (session,))))
 
 
@@ -128,7 +128,7 @@ def count_parts(db: SqlConnection, states: tuple[PartState, ...]) -> int:
     return _value(db.execute(f"SELECT count(*) FROM part WHERE {in_states(states)}"))
 
 
-def undecided(db: SqlConnection, limit: int, shard: int | None = None) -> tuple[InboxEvent, ...]:
+def undecided_events(db: SqlConnection, limit: int, shard: int | None = None) -> tuple[InboxEvent, ...]:
     found: list[InboxEvent] = []
     new = f"SELECT {EVENT} FROM inbox WHERE state = 'new' {of_shard('inbox', shard)} ORDER BY id LIMIT ?"
     for row in db.execute(new, (limit,)):
@@ -143,24 +143,24 @@ def of_shard(table: str, shard: int | None) -> str:
 
 def in_states(states: tuple[PartState, ...]) -> str:
     # Repeating the index's condition lets SQLite use it; parts that have ended are most of the table.
-    covered = f"{any_of('part.state', UNENDED)} AND " if set(states) <= set(UNENDED) else ""
+    covered = f"{any_of('part.state', OPEN_PART_STATES)} AND " if set(states) <= set(OPEN_PART_STATES) else ""
     return covered + any_of("part.state", states)
 
 
-def session(db: SqlConnection, key: str) -> KeptSession | None:
+def session(db: SqlConnection, key: str) -> StoredSession | None:
     row = db.execute("SELECT body, version FROM session WHERE key = ?", (key,)).fetchone()
     try:
-        return KeptSession(unpack_session(row[0]), row[1]) if row else None
+        return StoredSession(unpack_session(row[0]), row[1]) if row else None
     except Damaged as problem:  # not a fault of the whole store: this one session starts over
         raise Unreadable(str(problem)) from None
 
 
-def sessions(db: SqlConnection, limit: int) -> tuple[KeptSession, ...]:
+def sessions(db: SqlConnection, limit: int) -> tuple[StoredSession, ...]:
     rows = db.execute(
         "SELECT body, version FROM session WHERE instr(key, ?) = 0 ORDER BY touched DESC, key LIMIT ?",
         (QUARANTINE_MARK, limit),
     )
-    return tuple(KeptSession(unpack_session(body), version) for body, version in rows)
+    return tuple(StoredSession(unpack_session(body), version) for body, version in rows)
 
 
 def agent_session(db: SqlConnection, key: str) -> AgentSession | None:
@@ -205,7 +205,7 @@ ROUTED = (
 """The last of a place's latest messages that was routed to a session, whether its turn has begun or not."""
 
 
-def unheard(db: SqlConnection, key: str, route: Route, limit: int) -> tuple[IndexedMessage, ...]:
+def unheard_messages(db: SqlConnection, key: str, route: Route, limit: int) -> tuple[IndexedMessage, ...]:
     place = find_place(db, route)
     begun = "SELECT coalesce(max(heard), 0) FROM turn WHERE session = ? AND place = ?"
     heard = _value(db.execute(begun, (key, place)))
@@ -244,24 +244,26 @@ def admission(db: SqlConnection, channel: str, account: str) -> AccessRows:
     return AccessRows(paired(db, channel), allow_edits(db, channel), pairing_requests(db, channel, account))
 
 
-def load(db: SqlConnection) -> Workload:
+def workload(db: SqlConnection) -> Workload:
     runs = _value(db.execute("SELECT count(*) FROM run"))
     waiting = f"SELECT count(*) FROM turn_input i INDEXED BY turn_input_untold WHERE {UNTOLD} AND i.state = 'waiting'"
-    parts = f"SELECT state, count(*) FROM part INDEXED BY part_unended WHERE {in_states(UNENDED)} GROUP BY state"
+    parts = (
+        f"SELECT state, count(*) FROM part INDEXED BY part_unended WHERE {in_states(OPEN_PART_STATES)} GROUP BY state"
+    )
     counts = (f"SELECT count(*) FROM {table} WHERE state = 'quarantined'" for table in ("inbox", "turn"))
     quarantined = sum([_value(db.execute(count)) for count in counts])
     return Workload(runs, _value(db.execute(waiting)), dict(db.execute(parts)), quarantined)
 
 
-def census(db: SqlConnection) -> Census:
+def count_rows(db: SqlConnection) -> RowCounts:
     def by_state(table: str) -> dict[str, int]:
         return dict(db.execute(f"SELECT state, count(*) FROM {table} GROUP BY state"))
 
     runs = _value(db.execute("SELECT count(*) FROM run"))
-    return Census(by_state("inbox"), by_state("turn_input"), by_state("turn"), by_state("part"), runs)
+    return RowCounts(by_state("inbox"), by_state("turn_input"), by_state("turn"), by_state("part"), runs)
 
 
-def to_send(db: SqlConnection, shard: int | None = None) -> tuple[Route, ...]:
+def routes_to_send(db: SqlConnection, shard: int | None = None) -> tuple[Route, ...]:
     sql = (
         f"SELECT {PLACE} FROM place JOIN part ON part.place = place.id AND {any_of('part.state', IN_FLIGHT)} "
         f"{of_shard('part', shard)} GROUP BY place.id ORDER BY min(part.id)"

@@ -14,7 +14,7 @@ from rejoinder.errors import Unreadable
 from rejoinder.store.base import OpenTurn, RecoveryRows, StoredPart, UnreadableRow
 from rejoinder.store.recovery import backlogs
 from rejoinder.store.sql.connection import SqlConnection
-from rejoinder.store.sql.reads import INPUTS, PARTS, UNTOLD, in_states, of_shard, to_send, turn
+from rejoinder.store.sql.reads import INPUTS, PARTS, UNTOLD, in_states, of_shard, routes_to_send, turn
 from rejoinder.store.sql.values import (
     EVENT,
     EVENT_COLUMNS,
@@ -63,7 +63,7 @@ def recover(db: SqlConnection, now: datetime, singly: int, within: timedelta, sh
         turns=tuple(readable(left_open, open_turn, _unread_turn)),
         backlogs=backlogs(readable(untold, input_from, _unread_input), now, singly, within),
         unknown=_unknown(db, shard),
-        to_send=to_send(db, shard),
+        to_send=routes_to_send(db, shard),
         unread=tuple(unread),
     )
 

@@ -15,7 +15,7 @@ from rejoinder.room_log import (
     RoomRow,
     RoomView,
 )
-from rejoinder.store.base import KeepFact, OpenLog, RecordChanges
+from rejoinder.store.base import OpenLog, PutFact, RecordChanges
 from rejoinder.store.rooms import KEPT_EVENTS, scope_of
 from rejoinder.store.sql.blobs import forget_names, name
 from rejoinder.store.sql.connection import SqlConnection
@@ -39,7 +39,7 @@ def record_changes(db: SqlConnection, verb: RecordChanges) -> int:
         row = (scope_of(log, changes.once.kind), changes.once.key, seal(changes.once.result))
         db.move(sql, row, "the request %r", changes.once.key)
     for fact in changes.facts:
-        _keep_fact(db, scope_of(log, fact.kind), fact.key, fact.body)
+        _put_fact(db, scope_of(log, fact.kind), fact.key, fact.body)
     return _record(db, log, changes, now)
 
 
@@ -107,11 +107,11 @@ def _put_mark(db: SqlConnection, log: str, mark: Mark) -> None:
     db.move(sql, (log, mark.person, mark.room, mark.seq), "the mark of %s", mark.person)
 
 
-def keep_fact(db: SqlConnection, verb: KeepFact) -> None:
-    _keep_fact(db, verb.scope, verb.key, verb.body)
+def put_fact(db: SqlConnection, verb: PutFact) -> None:
+    _put_fact(db, verb.scope, verb.key, verb.body)
 
 
-def _keep_fact(db: SqlConnection, scope: str, key: str, body: bytes | None) -> None:
+def _put_fact(db: SqlConnection, scope: str, key: str, body: bytes | None) -> None:
     if body is None:
         db.change("DELETE FROM fact WHERE scope = ? AND key = ?", (scope, key))
     else:

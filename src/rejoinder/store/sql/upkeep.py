@@ -13,7 +13,7 @@ from rejoinder.store.sql.values import Row, micros
 
 CLAIMS = 32
 """Bits for the claims of one opening: its generations are drawn without a write, and the next opening's are higher."""
-A_PAGE = 1000
+PAGE_ROWS = 1000
 
 
 def draw_opening(db: SqlConnection) -> int:
@@ -86,9 +86,9 @@ def _sweep_messages(db: SqlConnection, keep: Retention) -> int:
 
 def in_pages(db: SqlConnection, sql: str) -> Iterator[Row]:
     """A long reading by id, of which only the beginning may be needed: not every engine hands out row by row."""
-    last, found = 0, A_PAGE
-    while found == A_PAGE:
+    last, found = 0, PAGE_ROWS
+    while found == PAGE_ROWS:
         found = 0
-        for row in db.execute(sql, (last, A_PAGE)):
+        for row in db.execute(sql, (last, PAGE_ROWS)):
             last, found = row[0], found + 1
             yield row

@@ -24,7 +24,7 @@ OF_THE_ENGINE: Final = frozenset({"gateway", "shard", "process", "named_lease"})
 OF_THE_GATEWAY: Final = {"fact": "WHERE scope <> 'rejoinder/commits'"}
 """Rows that belong to a process."""
 NUL, SHOWN_NUL = "\0", "\N{SYMBOL FOR NULL}"
-A_PAGE: Final = 200
+PAGE_ROWS: Final = 200
 
 _TABLES = re.compile(r"^(?:CREATE TABLE (\w+)|DROP TABLE (\w+)|ALTER TABLE (\w+) RENAME TO (\w+))", re.MULTILINE)
 
@@ -50,7 +50,7 @@ class WholeStore:
     def columns(self, table: str) -> tuple[str, ...]:
         raise NotImplementedError
 
-    def pages(self, sql: str, size: int = A_PAGE) -> Iterator[list[Row]]:
+    def pages(self, sql: str, size: int = PAGE_ROWS) -> Iterator[list[Row]]:
         """All that a statement finds, some rows at a time; no other statement runs meanwhile."""
         raise NotImplementedError
 

@@ -17,13 +17,13 @@ GROUP: Final = 200
 """The most rows in one commit; a single larger write is committed alone."""
 
 Verbs = tuple[Verb[Any], ...]
-Known = Callable[[Any], None]
+OnResult = Callable[[Any], None]
 T = TypeVar("T")
 
 
 class VerbWriter(Protocol):
     def write(
-        self, verbs: Verbs, known: Known | None = None, lease: Lease | None = None
+        self, verbs: Verbs, on_result: OnResult | None = None, lease: Lease | None = None
     ) -> Awaitable[tuple[Any, ...]]: ...
 
 
@@ -35,13 +35,15 @@ class SqlWriting(SqlReader, Generic[W]):
 
     _writer: W
 
-    async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Known | None = None) -> Any:
-        results = await self.write_under(None, (verb, *others), known)
+    async def write(self, verb: Verb[Any], /, *others: Verb[Any], on_result: OnResult | None = None) -> Any:
+        results = await self.write_under(None, (verb, *others), on_result)
         return results if others else results[0]
 
-    def write_under(self, lease: Lease | None, verbs: Verbs, known: Known | None = None) -> Awaitable[tuple[Any, ...]]:
+    def write_under(
+        self, lease: Lease | None, verbs: Verbs, on_result: OnResult | None = None
+    ) -> Awaitable[tuple[Any, ...]]:
         """`lease`: without it nothing of the verbs is written."""
-        return self._writer.write(verbs, None if known is None else lambda told: known(told[0]), lease)
+        return self._writer.write(verbs, None if on_result is None else lambda results: on_result(results[0]), lease)
 
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
         return await self._read(question, *arguments)

@@ -52,7 +52,7 @@ T = TypeVar("T")
 SCHEME = "sqlite:"
 MEMORY = "sqlite::memory:"
 READERS = 2
-A_MOMENT = 1.0
+HEALTH_SECONDS = 1.0
 """Seconds for which `health` waits for a store that had a fault."""
 
 ROOM = 512 << 10
@@ -146,8 +146,8 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
 
     # --- leases -------------------------------------------------------------------------------------
 
-    def owned(self, lease: Lease, lost: Callable[[], None] = lambda: None) -> SqlShard:
-        return SqlShard(self, lease, lost)
+    def owned(self, lease: Lease, on_lost: Callable[[], None] = lambda: None) -> SqlShard:
+        return SqlShard(self, lease, on_lost)
 
     async def claim(self, shard: int, holder: str) -> Lease | None:
         when = {"seconds": self.lease_seconds, "at": self._clock()}
@@ -180,13 +180,13 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
     async def shards_with_work(self) -> frozenset[int]:
         return await self._read(leases.shards_with_work)
 
-    def on_arrivals(self, told: Callable[[frozenset[int]], None]) -> None:
-        self.on_foreign_change(lambda: told(frozenset()))
+    def on_arrivals(self, callback: Callable[[frozenset[int]], None]) -> None:
+        self.on_foreign_change(lambda: callback(frozenset()))
 
     async def tell_live(self, channel: str, said: tuple[str, ...]) -> None:
         """There is nobody to tell."""
 
-    def on_live(self, told: Callable[[str, str], None]) -> None:
+    def on_live(self, callback: Callable[[str, str], None]) -> None:
         """Nobody tells anything."""
 
     async def _change(self, work: Callable[[Connection], T]) -> T:
@@ -200,7 +200,7 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
                 if fault.fault == "full" and free_space(self._path) < ROOM:
                     raise fault
                 try:
-                    async with asyncio.timeout(A_MOMENT):
+                    async with asyncio.timeout(HEALTH_SECONDS):
                         await self._writer.submit(PendingWrite((), _touch))
                 except TimeoutError:  # another program still holds it
                     raise fault from None
@@ -211,8 +211,8 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
             return Health(fault.fault, str(fault))
         return Health()
 
-    def on_foreign_change(self, told: Callable[[], None]) -> None:
-        self._writer.on_foreign_change(told)
+    def on_foreign_change(self, callback: Callable[[], None]) -> None:
+        self._writer.on_foreign_change(callback)
 
     def _connect(self) -> Connection:
         return connect(self._path, self._patience, read_only=True)  # the schema was checked when the store was opened

@@ -56,7 +56,7 @@ def rehearse_reading(db: Connection) -> None:
     with suppress(RejoinderError, sqlite3.Error):
         reads.place(db, here, THEN)
         reads.messages(db, here, 0, 1)
-        reads.unheard(db, name, here, 1)
+        reads.unheard_messages(db, name, here, 1)
         reads.admission(db, name, name)
         reads.session(db, name)
         reads.agent_session(db, name)

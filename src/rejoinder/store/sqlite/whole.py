@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rejoinder.errors import BadUse
 from rejoinder.store.sql.values import Row
-from rejoinder.store.sql.whole import A_PAGE, WholeStore, tables
+from rejoinder.store.sql.whole import PAGE_ROWS, WholeStore, tables
 from rejoinder.store.sqlite import MEMORY, existing, path_of
 from rejoinder.store.sqlite.connect import checked
 from rejoinder.store.sqlite.connection import Connection
@@ -24,7 +24,7 @@ class WholeFile(WholeStore):
     def columns(self, table: str) -> tuple[str, ...]:
         return tuple(name for _, name, *_ in self.db.execute(f"PRAGMA table_info({table})"))
 
-    def pages(self, sql: str, size: int = A_PAGE) -> Iterator[list[Row]]:
+    def pages(self, sql: str, size: int = PAGE_ROWS) -> Iterator[list[Row]]:
         found = self.db.execute(sql)
         while page := found.fetchmany(size):
             yield page

@@ -37,10 +37,10 @@ from rejoinder.store.sqlite.faults import unavailable
 log = logging.getLogger(__name__)
 
 
-A_LOOK = 1.0
+LOOK_SECONDS = 1.0
 """Seconds between two checks for what other processes have written. A check takes microseconds."""
 
-A_DECISION = 3
+DECISION_ITERATIONS = 3
 """Iterations of the loop in which those who are told early have written too: a message that is accepted is decided
 within them, and shares its commit with its decision."""
 
@@ -51,11 +51,11 @@ class PendingWrite:
     """What one caller wants done together, and where the answer goes."""
 
     def __init__(
-        self, verbs: Verbs, work: Callable[[Connection], Any], known: Callable[[Any], None] | None = None
+        self, verbs: Verbs, work: Callable[[Connection], Any], on_result: Callable[[Any], None] | None = None
     ) -> None:
         self.rows, self.accepts = count_rows(verbs)
         self.work = work
-        self.known = known
+        self.on_result = on_result
         self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.result: Any = None
         self.error: Exception | None = None
@@ -107,9 +107,9 @@ class Writer(StoreWriter):
             self._thread.start()
 
     def write(
-        self, verbs: Verbs, known: Callable[[Any], None] | None = None, lease: Lease | None = None
+        self, verbs: Verbs, on_result: Callable[[Any], None] | None = None, lease: Lease | None = None
     ) -> asyncio.Future[tuple[Any, ...]]:
-        return self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), known))
+        return self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), on_result))
 
     def submit(self, write: PendingWrite) -> asyncio.Future[Any]:
         """Begins at once; what it returns is the answer to await."""
@@ -175,12 +175,12 @@ class Writer(StoreWriter):
             self._commit()
         elif not self._due and self._loop is not None and self._reopen is not None:
             self._due = True
-            self._commit_after(A_DECISION, self._loop)
+            self._commit_after(DECISION_ITERATIONS, self._loop)
         for write in done:
             if self._reopen is None:
                 write.settle()
-            if write.known is not None and write.error is None:
-                write.known(write.result)
+            if write.on_result is not None and write.error is None:
+                write.on_result(write.result)
 
     def _begin(self) -> bool:
         """Returns False when beginning needs the thread, or fails."""
@@ -362,13 +362,13 @@ class Writer(StoreWriter):
 
     # --- what others have written -------------------------------------------------------------------
 
-    def on_foreign_change(self, told: Callable[[], None]) -> None:
-        self._listening.append(told)
+    def on_foreign_change(self, callback: Callable[[], None]) -> None:
+        self._listening.append(callback)
         if self._next_look is None and self._reopen is not None:  # no other process can reach a store in memory
-            self._next_look = asyncio.get_running_loop().call_later(A_LOOK, self._look_again)
+            self._next_look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_again)
 
     def _look_again(self) -> None:
-        self._next_look = asyncio.get_running_loop().call_later(A_LOOK, self._look_again)
+        self._next_look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_again)
         if self._is_busy:
             self._look_due = True
         else:

@@ -61,10 +61,10 @@ async def claimed(store: Store, *, route: Route = HERE, now: datetime = NOW) -> 
 
 async def loses(store: Store, *verbs: Verb[object]) -> None:
     """Writing this is refused, and nothing of it is written."""
-    before = await store.census()
+    before = await store.count_rows()
     with refused(Superseded):
         await store.write(*verbs)
-    assert await store.census() == before
+    assert await store.count_rows() == before
 
 
 @contextmanager

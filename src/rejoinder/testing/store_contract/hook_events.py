@@ -12,7 +12,7 @@ from rejoinder.store.base import (
     FreeHookEvents,
     HookEvent,
     HookQueue,
-    KeepHookEvents,
+    PutHookEvents,
     Retention,
     RetryHookEvent,
     Sweep,
@@ -29,8 +29,8 @@ class HookEventsKept(Opened):
         """IN-8: kept once however often it is written; the oldest that is due comes first, for one process alone."""
         async with self.opened(tmp_path) as store:
             second, other = replace(FIRST, event="e2"), replace(FIRST, hook="other")
-            await store.write(KeepHookEvents((FIRST, second, other)))
-            await store.write(KeepHookEvents((FIRST,)))
+            await store.write(PutHookEvents((FIRST, second, other)))
+            await store.write(PutHookEvents((FIRST,)))
             claimed = await store.write(ClaimHookEvent("log", NOW, LATER))
             assert claimed is not None
             assert (claimed.told, claimed.attempts) == (FIRST, 1)
@@ -47,7 +47,7 @@ class HookEventsKept(Opened):
             await store.write(EndHookEvent(following, "dead", "an attempt that is over says nothing"))
             await store.write(EndHookEvent(again, "dead", "503"))
             assert (await store.hook_queues())[0] == HookQueue("log", 0, 1)
-            await store.write(KeepHookEvents((FIRST,)))
+            await store.write(PutHookEvents((FIRST,)))
             assert (await store.hook_queues())[0].waiting == 0
 
     async def test_a_message_is_told_in_the_commit_that_accepts_it(self, tmp_path: Path):
@@ -60,7 +60,7 @@ class HookEventsKept(Opened):
     async def test_a_process_that_begins_alone_frees_what_is_claimed(self, tmp_path: Path):
         """IN-8: what a killed process was posting is posted again at once, under the same id."""
         async with self.opened(tmp_path) as store:
-            await store.write(KeepHookEvents((FIRST,)))
+            await store.write(PutHookEvents((FIRST,)))
             assert await store.write(ClaimHookEvent("log", NOW, LATER)) is not None
             await store.write(FreeHookEvents(NOW))
             again = await store.write(ClaimHookEvent("log", NOW, LATER))
@@ -69,6 +69,6 @@ class HookEventsKept(Opened):
 
     async def test_old_events_are_removed(self, tmp_path: Path):
         async with self.opened(tmp_path) as store:
-            await store.write(KeepHookEvents((FIRST, replace(FIRST, event="e2", made=LATER))))
+            await store.write(PutHookEvents((FIRST, replace(FIRST, event="e2", made=LATER))))
             await store.write(Sweep(Retention(ended_before=NOW + timedelta(seconds=1)), LATER))
             assert await store.hook_queues() == (HookQueue("log", 1, 0, LATER),)

@@ -8,16 +8,16 @@ from msgspec.structs import replace
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import (
     Accept,
+    CountEventAttempts,
     Destination,
     InboxEvent,
-    KeepUnderstood,
     MoveCursor,
+    PutUnderstood,
     QuarantineEvent,
-    ReleaseEvents,
     RouteEvent,
     SettleEvent,
     StoredCursor,
-    TryEvents,
+    TakeBackEventAttempts,
 )
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.store_contract.given import NOW, SOON, accepted, an_inbound, loses
@@ -47,7 +47,7 @@ class Events(Opened):
                 deciding.extend(map(asyncio.ensure_future, settled))
 
             async with asyncio.timeout(PATIENCE):
-                assert await store.write(Accept((an_inbound(1),), NOW), known=decide) == told[0]
+                assert await store.write(Accept((an_inbound(1),), NOW), on_result=decide) == told[0]
                 await asyncio.gather(*deciding)
             assert len(told) == 1
             assert [event.reason for event in await store.events_of("1")] == ["overheard"]
@@ -57,11 +57,11 @@ class Events(Opened):
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
             heard = replace(an_inbound(1), transcript="buy milk \ud83d", understood=True)
-            await store.write(KeepUnderstood(event.id, heard))
+            await store.write(PutUnderstood(event.id, heard))
             (found,) = (await store.recover(NOW)).events
             assert (found.inbound.transcript, found.inbound.understood) == ("buy milk \ufffd", True)
             await store.write(SettleEvent(event.id, "answered"))
-            await loses(store, KeepUnderstood(event.id, heard))
+            await loses(store, PutUnderstood(event.id, heard))
 
     async def test_other_accounts_and_channels_are_others(self, tmp_path: Path) -> None:
         """DU-1: the same id on another account or channel is another event."""
@@ -103,7 +103,11 @@ class Events(Opened):
             one, two = await accepted(store, 1, 2)
             await store.write(RouteEvent(one.id, (Destination("a", b"for a"), Destination("b"))))
             await store.write(SettleEvent(two.id, "not addressed", overheard=True))
-            for verb in (RouteEvent(one.id, (Destination("c"),)), SettleEvent(one.id, "late"), TryEvents((two.id,))):
+            for verb in (
+                RouteEvent(one.id, (Destination("c"),)),
+                SettleEvent(one.id, "late"),
+                CountEventAttempts((two.id,)),
+            ):
                 await loses(store, verb)
             assert [(put.session, put.payload) for put in await store.inputs_of(one.id)] == [
                 ("a", b"for a"),
@@ -118,19 +122,19 @@ class Events(Opened):
         """DU-2: attempts are counted before handling; one that is quarantined is not tried, the others go on."""
         async with self.opened(tmp_path) as store:
             bad, good = await accepted(store, 1, 2)
-            await store.write(TryEvents((bad.id, good.id)))
+            await store.write(CountEventAttempts((bad.id, good.id)))
             await store.write(QuarantineEvent(bad.id, "it ended the process"))
-            await loses(store, TryEvents((bad.id,)))
+            await loses(store, CountEventAttempts((bad.id,)))
             assert [(event.id, event.attempts) for event in (await store.recover(NOW)).events] == [(good.id, 1)]
 
     async def test_a_release_gives_attempts_back(self, tmp_path: Path) -> None:
         """DU-2: for events still undecided, and no more attempts than were counted."""
         async with self.opened(tmp_path) as store:
             twice, once, never, decided = await accepted(store, 1, 2, 3, 4)
-            await store.write(TryEvents((twice.id, once.id, decided.id)))
-            await store.write(TryEvents((twice.id,)))
+            await store.write(CountEventAttempts((twice.id, once.id, decided.id)))
+            await store.write(CountEventAttempts((twice.id,)))
             await store.write(SettleEvent(decided.id, "answered"))
-            await store.write(ReleaseEvents((twice.id, once.id, never.id, decided.id)))
+            await store.write(TakeBackEventAttempts((twice.id, once.id, never.id, decided.id)))
             assert [event.attempts for event in (await store.recover(NOW)).events] == [1, 0, 0]
 
     async def test_odd_text_is_kept(self, tmp_path: Path) -> None:

@@ -8,20 +8,20 @@ from msgspec.structs import replace
 from rejoinder.errors import Superseded
 from rejoinder.store.base import (
     BeginTurn,
+    CreateOwnEvent,
     Destination,
     DropInputs,
     EndRun,
-    KeepJob,
-    KeptJob,
-    NoteSaid,
-    Originate,
-    PassTick,
+    JobReply,
     PauseJob,
+    PutJob,
     QuarantineTurn,
+    RecordJobReply,
     RequestJobRun,
     RunClaim,
-    SaidBefore,
+    SkipTick,
     Store,
+    StoredJob,
     Tick,
 )
 from rejoinder.testing.store_contract.given import HERE, NOW, SOON, an_inbound, loses, refused
@@ -31,11 +31,11 @@ NEXT = NOW + timedelta(hours=1)
 TICK = Tick("tidy", SOON, NEXT)
 
 
-def fires(number: int, tick: Tick | None = TICK, now: datetime = SOON) -> Originate:
-    return Originate(replace(an_inbound(number), entry="cron"), Destination("s", b"payload"), now, tick)
+def fires(number: int, tick: Tick | None = TICK, now: datetime = SOON) -> CreateOwnEvent:
+    return CreateOwnEvent(replace(an_inbound(number), entry="cron"), Destination("s", b"payload"), now, tick)
 
 
-async def the_job(store: Store) -> KeptJob:
+async def the_job(store: Store) -> StoredJob:
     (job,) = await store.jobs()
     return job
 
@@ -45,13 +45,13 @@ class Jobs(Opened):
         """TU-27: at the same moment the turn waits in its session and the job is due later; never one without the
         other."""
         async with self.opened(tmp_path) as store:
-            await store.write(KeepJob("tidy", "1h", SOON))
-            assert await store.jobs() == (KeptJob("tidy", "1h", SOON),)
+            await store.write(PutJob("tidy", "1h", SOON))
+            assert await store.jobs() == (StoredJob("tidy", "1h", SOON),)
             event = await store.write(fires(1))
             assert event is not None
-            (waiting,) = await store.waiting("s")
+            (waiting,) = await store.waiting_inputs("s")
             assert (waiting.event.id, waiting.payload) == (event.id, b"payload")
-            assert await the_job(store) == KeptJob("tidy", "1h", NEXT, fired=SOON, state="waiting")
+            assert await the_job(store) == StoredJob("tidy", "1h", NEXT, fired=SOON, state="waiting")
             found = await store.recover(SOON)
             assert [put.event.id for backlog in found.backlogs for put in backlog.singly] == [event.id]
             assert not found.events
@@ -59,32 +59,32 @@ class Jobs(Opened):
     async def test_a_tick_is_fired_once(self, tmp_path: Path) -> None:
         """TU-27: the second caller finds the job moved on, and nothing it wanted to write is written."""
         async with self.opened(tmp_path) as store:
-            await store.write(KeepJob("tidy", "1h", SOON))
+            await store.write(PutJob("tidy", "1h", SOON))
             await store.write(fires(1))
             await loses(store, fires(2))
-            await loses(store, PassTick(TICK, "too late", NOW))
-            assert len(await store.waiting("s")) == 1
+            await loses(store, SkipTick(TICK, "too late", NOW))
+            assert len(await store.waiting_inputs("s")) == 1
 
     async def test_a_turn_that_is_there_already_is_not_begun_again(self, tmp_path: Path) -> None:
         """TU-27: the job moves on, the event is the one it was."""
         async with self.opened(tmp_path) as store:
-            await store.write(KeepJob("tidy", "1h", SOON))
+            await store.write(PutJob("tidy", "1h", SOON))
             await store.write(fires(1, None))
             assert await store.write(fires(1)) is None
             assert (await the_job(store)).due == NEXT
-            assert len(await store.waiting("s")) == 1
+            assert len(await store.waiting_inputs("s")) == 1
 
     async def test_a_tick_that_passes_says_why(self, tmp_path: Path) -> None:
         """TU-26: skipped with a reason."""
         async with self.opened(tmp_path) as store:
-            await store.write(KeepJob("tidy", "1h", SOON))
-            await store.write(PassTick(TICK, "quiet hours", SOON))
-            assert await the_job(store) == KeptJob("tidy", "1h", NEXT, passed=SOON, reason="quiet hours")
+            await store.write(PutJob("tidy", "1h", SOON))
+            await store.write(SkipTick(TICK, "quiet hours", SOON))
+            assert await the_job(store) == StoredJob("tidy", "1h", NEXT, passed=SOON, reason="quiet hours")
 
     async def test_what_became_of_its_turn(self, tmp_path: Path) -> None:
         """TU-27: whether it runs, and how it ended, is read from the turn itself."""
         async with self.opened(tmp_path) as store:
-            await store.write(KeepJob("tidy", "1h", SOON))
+            await store.write(PutJob("tidy", "1h", SOON))
             event = await store.write(fires(1))
             assert event is not None
             run = await store.write(BeginTurn("s", HERE, (event.id,), NOW))
@@ -98,7 +98,7 @@ class Jobs(Opened):
     async def test_what_was_dropped_or_quarantined_is_over(self, tmp_path: Path) -> None:
         """TU-27: it holds up no tick."""
         async with self.opened(tmp_path) as store:
-            await store.write(KeepJob("tidy", "1h", SOON))
+            await store.write(PutJob("tidy", "1h", SOON))
             event = await store.write(fires(1))
             assert event is not None
             await store.write(DropInputs("s", (event.id,), "stopped"))
@@ -111,27 +111,27 @@ class Jobs(Opened):
         async with self.opened(tmp_path) as store:
             if self.survives:
                 await store.write(QuarantineTurn(run.turn, NOW, ""))
-                assert await the_job(store) == KeptJob("tidy", "1h", None, fired=SOON, state="quarantined")
+                assert await the_job(store) == StoredJob("tidy", "1h", None, fired=SOON, state="quarantined")
 
     async def test_a_job_that_is_written_differently(self, tmp_path: Path) -> None:
         """TU-27: its ticks start over; that it is paused, and what it did last, stays."""
         async with self.opened(tmp_path) as store:
-            await store.write(KeepJob("tidy", "1h", SOON), PassTick(TICK, "busy", SOON), PauseJob("tidy", True))
-            await store.write(KeepJob("tidy", "2h", SOON))
-            assert await the_job(store) == KeptJob("tidy", "2h", SOON, paused=True, passed=SOON, reason="busy")
+            await store.write(PutJob("tidy", "1h", SOON), SkipTick(TICK, "busy", SOON), PauseJob("tidy", True))
+            await store.write(PutJob("tidy", "2h", SOON))
+            assert await the_job(store) == StoredJob("tidy", "2h", SOON, paused=True, passed=SOON, reason="busy")
 
     async def test_what_was_said_is_known_again(self, tmp_path: Path) -> None:
         """TU-26: also after a restart, and each text by itself; what is older than asked for is forgotten."""
         async with self.opened(tmp_path) as store:
-            old, said = SaidBefore("old", "t1-00", NOW), SaidBefore("abc", "t2-00", SOON)
-            await store.write(NoteSaid("tidy", old, NOW), NoteSaid("other", old, NOW))
-            await store.write(NoteSaid("tidy", replace(said, stem="t2"), NOW), NoteSaid("tidy", said, SOON))
-            assert await store.said_before("tidy", "abc") == said
+            old, said = JobReply("old", "t1-00", NOW), JobReply("abc", "t2-00", SOON)
+            await store.write(RecordJobReply("tidy", old, NOW), RecordJobReply("other", old, NOW))
+            await store.write(RecordJobReply("tidy", replace(said, stem="t2"), NOW), RecordJobReply("tidy", said, SOON))
+            assert await store.earlier_job_reply("tidy", "abc") == said
         if self.survives:
             async with self.opened(tmp_path) as store:
-                assert await store.said_before("tidy", "abc") == said
-                assert await store.said_before("tidy", "old") is None
-                assert await store.said_before("other", "old") == old
+                assert await store.earlier_job_reply("tidy", "abc") == said
+                assert await store.earlier_job_reply("tidy", "old") is None
+                assert await store.earlier_job_reply("other", "old") == old
 
     async def test_an_operator_beside_the_gateway(self, tmp_path: Path) -> None:
         """TU-27: pauses, resumes and asks for a turn of a job there is; resumed, it is due as if it were new."""
@@ -143,15 +143,15 @@ class Jobs(Opened):
                 for verb in (RequestJobRun("tidy"), PauseJob("tidy", True)):
                     with refused(Superseded):
                         await operator.write(verb)
-                await store.write(KeepJob("tidy", "1h", SOON))
+                await store.write(PutJob("tidy", "1h", SOON))
                 await operator.write(PauseJob("tidy", True))
                 await operator.write(RequestJobRun("tidy"))
-                assert await the_job(store) == KeptJob("tidy", "1h", paused=True, wanted=True)
+                assert await the_job(store) == StoredJob("tidy", "1h", paused=True, wanted=True)
                 await store.write(fires(1, Tick("tidy", None, None)))
                 assert not (await the_job(store)).wanted
                 await operator.write(PauseJob("tidy", False))
                 assert (await the_job(store)).needs_schedule
-                await store.write(KeepJob("tidy", "1h", SOON))
-                assert await operator.jobs() == (KeptJob("tidy", "1h", SOON, fired=SOON, state="waiting"),)
+                await store.write(PutJob("tidy", "1h", SOON))
+                assert await operator.jobs() == (StoredJob("tidy", "1h", SOON, fired=SOON, state="waiting"),)
             finally:
                 await operator.close()

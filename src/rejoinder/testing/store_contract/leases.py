@@ -184,7 +184,7 @@ class Leases(Opened):
             await store.release(lease)
             await late.write(ReleaseRun(run))  # nobody has claimed the shard: the last holder may still tidy up
             new = store.owned(await self._claimed(store, "two"))
-            before = await store.census()
+            before = await store.count_rows()
             verbs = (
                 MarkSent(part, "msg-1", NOW),
                 PlanParts((an_intent(2),), NOW),
@@ -197,7 +197,7 @@ class Leases(Opened):
                 with refused(LeaseLost):
                     await late.write(PlanParts((an_intent(3),), NOW), verb)
             assert told == ["lost"] * 2 * len(verbs)
-            assert await store.census() == before
+            assert await store.count_rows() == before
             (unknown,) = await new.parts_in("unknown")
             await new.write(MarkSent(unknown, "msg-1", NOW))
             assert isinstance(await begun(new, 2), RunClaim)
@@ -222,7 +222,7 @@ class Leases(Opened):
             assert found.to_send == (HERE, THREAD)
             if elsewhere is not HERE:
                 assert [part.key for part in (await stay.recover(NOW)).unknown] == []
-                assert await stay.to_send() == (elsewhere,)
+                assert await stay.routes_to_send() == (elsewhere,)
                 assert await new.write(ClaimPart(elsewhere, NOW)) is None
 
     async def test_another_home_is_planned_for_and_not_sent_to(self, tmp_path: Path) -> None:
@@ -236,8 +236,8 @@ class Leases(Opened):
             (planned,) = await mine.write(PlanParts((an_intent(1, elsewhere),), NOW, claims=True))
             assert planned.state == "planned"
             assert await mine.write(ClaimPart(elsewhere, NOW)) is None
-            assert await mine.to_send() == ()
-            assert await theirs.to_send() == (elsewhere,)
+            assert await mine.routes_to_send() == ()
+            assert await theirs.routes_to_send() == (elsewhere,)
             assert isinstance(await theirs.write(ClaimPart(elsewhere, NOW)), StoredPart)
 
     async def test_a_home_stays_where_it_was_first_written(self, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from rejoinder.store.base import (
     EndRun,
     ForgetMessage,
     IndexedMessage,
-    KeepPairingRequest,
     MarkSent,
     NoteMessages,
     Paired,
@@ -24,9 +23,10 @@ from rejoinder.store.base import (
     PairSender,
     PlaceFacts,
     PlanParts,
+    PutAgentSession,
+    PutPairingRequest,
     PutSession,
     RunClaim,
-    SaveAgentSession,
     Trace,
     TraceEntry,
     TranscriptEntry,
@@ -94,9 +94,9 @@ class Memory(Opened):
                 AgentSession("a\nb"),
                 AgentSession(""),
             ):
-                await store.write(SaveAgentSession("s", saved))
+                await store.write(PutAgentSession("s", saved))
                 assert await store.agent_session("s") == saved
-            await store.write(SaveAgentSession("s", None))
+            await store.write(PutAgentSession("s", None))
             assert await store.agent_session("s") is None
 
     async def test_messages_have_short_handles(self, tmp_path: Path) -> None:
@@ -137,8 +137,8 @@ class Memory(Opened):
             told = tuple(IndexedMessage(f"{n}", "anna", NOW) for n in range(1, 5))
             await store.write(NoteMessages(HERE, told))
             await store.write(BeginTurn("s", HERE, (), NOW, heard=3))
-            assert [each.number for each in await store.unheard("s", HERE)] == [4]
-            assert [each.number for each in await store.unheard("other", HERE, limit=2)] == [3, 4]
+            assert [each.number for each in await store.unheard_messages("s", HERE)] == [4]
+            assert [each.number for each in await store.unheard_messages("other", HERE, limit=2)] == [3, 4]
 
     async def test_a_message_that_waits_for_its_turn_has_heard_what_was_said_before_it(self, tmp_path: Path) -> None:
         """IN-32: it takes those words along, so after a restart they are not the next message's too."""
@@ -146,8 +146,8 @@ class Memory(Opened):
             told = tuple(IndexedMessage(f"{n}", "anna", NOW) for n in range(1, 4))
             await store.write(NoteMessages(HERE, told))
             await waiting(store, 2)
-            assert [each.number for each in await store.unheard("s", HERE)] == [3]
-            assert [each.number for each in await store.unheard("other", HERE)] == [1, 2, 3]
+            assert [each.number for each in await store.unheard_messages("s", HERE)] == [3]
+            assert [each.number for each in await store.unheard_messages("other", HERE)] == [1, 2, 3]
 
     async def test_the_first_turn_of_a_session_in_a_place(self, tmp_path: Path) -> None:
         """TU-31: by this a thread's first turn is known, also after a restart; a turn that told nothing is none."""
@@ -216,8 +216,8 @@ class Memory(Opened):
         """SC-16: the store counts them, whoever decided; those of another account, and who waits already, count not."""
         async with self.opened(tmp_path) as store:
 
-            def asks(sender: str, account: str = "default") -> KeepPairingRequest:
-                return KeepPairingRequest(
+            def asks(sender: str, account: str = "default") -> PutPairingRequest:
+                return PutPairingRequest(
                     PairingRequest("telegram", account, sender, f"CODE{sender}", NOW, NOW, SOON), 2
                 )
 
@@ -230,9 +230,9 @@ class Memory(Opened):
         """IN-11: one code for each stranger, approved once, while it is valid."""
         async with self.opened(tmp_path) as store:
             request = PairingRequest("telegram", "default", "eve", "ABCDEFGH", NOW, NOW, SOON)
-            await store.write(KeepPairingRequest(request))
+            await store.write(PutPairingRequest(request))
             told_again = PairingRequest("telegram", "default", "eve", "ABCDEFGH", NOW, SOON, SOON)
-            await store.write(KeepPairingRequest(told_again))
+            await store.write(PutPairingRequest(told_again))
             assert await store.pairing_requests("telegram", "default") == (told_again,)
             assert (await store.admission("telegram", "default")).requests == (told_again,)
             assert await store.write(PairSender("ABCDEFGH", SOON)) is None
@@ -247,7 +247,7 @@ class Memory(Opened):
         async with self.opened(tmp_path) as store:
             for sender, code in (("eve", "ABCDEFGH"), ("bob", "HGFEDCBA")):
                 await store.write(
-                    KeepPairingRequest(PairingRequest("telegram", "default", sender, code, NOW, NOW, SOON))
+                    PutPairingRequest(PairingRequest("telegram", "default", sender, code, NOW, NOW, SOON))
                 )
                 await store.write(PairSender(code, NOW))
             eve, bob = Paired("telegram", "default", "eve"), Paired("telegram", "default", "bob")

@@ -19,7 +19,6 @@ from rejoinder.store.base import (
     EndRun,
     HoldPart,
     IndexedMessage,
-    KeepPairingRequest,
     LocatedMessage,
     MarkSent,
     MarkUnknown,
@@ -30,6 +29,7 @@ from rejoinder.store.base import (
     PairSender,
     PendingWork,
     PlanParts,
+    PutPairingRequest,
     PutSession,
     QuarantineEvent,
     QuarantineSession,
@@ -158,9 +158,9 @@ class Operator(Opened):
             await loses(store, QuarantineTurn(run.turn, SOON, "strange"))
             await store.write(ReleaseRun(run))
             await store.write(QuarantineTurn(run.turn, SOON, "strange"), QuarantineEvent(event.id, "odd"))
-            assert await store.wanted() == ()
+            assert await store.requested_reruns() == ()
             await operator.write(RequestTurnRerun(run.turn), RequestEventRerun(event.id))
-            assert [(each.kind, each.number) for each in await store.wanted()] == [
+            assert [(each.kind, each.number) for each in await store.requested_reruns()] == [
                 ("message", event.id),
                 ("turn", run.turn),
             ]
@@ -168,8 +168,8 @@ class Operator(Opened):
             await loses(store, ReadmitEvent(event.id))
             again = await store.write(ReadmitTurn(run.turn, SOON))
             await loses(store, ReadmitTurn(run.turn, SOON))
-            assert [(put.event.id, put.state) for put in await store.waiting("s")] == [(again[0], "waiting")]
-            assert (await store.wanted(), await store.quarantined()) == ((), ())
+            assert [(put.event.id, put.state) for put in await store.waiting_inputs("s")] == [(again[0], "waiting")]
+            assert (await store.requested_reruns(), await store.quarantined()) == ((), ())
             await loses(store, RequestTurnRerun(run.turn))
             await loses(store, RequestEventRerun(event.id))
             assert isinstance(await store.write(BeginTurn("s", HERE, again, NOW)), RunClaim)
@@ -192,7 +192,7 @@ class Operator(Opened):
             await waiting(store, 2, 3, session="patient")
             done = await begun(store, 4, session="done")
             await store.write(EndRun(done, "silent", NOW))
-            assert await store.pending() == {
+            assert await store.pending_work() == {
                 "busy": PendingWork(running=NOW, unsent=1, stuck=1),
                 "patient": PendingWork(waiting=2),
             }
@@ -212,15 +212,15 @@ class Operator(Opened):
     async def test_the_places_with_something_to_send(self, tmp_path: Path) -> None:
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1, THREAD), an_intent(2)), NOW))
-            assert await store.to_send() == (THREAD, HERE)
+            assert await store.routes_to_send() == (THREAD, HERE)
             await store.write(MarkSent(await claimed(store, route=THREAD), "msg-1", NOW))
-            assert await store.to_send() == (HERE,)
+            assert await store.routes_to_send() == (HERE,)
 
     async def test_everybody_who_asked_to_be_paired(self, tmp_path: Path) -> None:
         async with self.opened(tmp_path) as store:
             first = PairingRequest("telegram", "default", "anna", "AAAA", NOW, NOW, SOON)
             second = PairingRequest("matrix", "default", "boris", "BBBB", SOON, SOON, SOON)
-            await store.write(KeepPairingRequest(second), KeepPairingRequest(first))
+            await store.write(PutPairingRequest(second), PutPairingRequest(first))
             assert await store.all_pairing_requests() == (first, second)
 
     # --- written ------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ class Operator(Opened):
             unknown = await store.write(MarkUnknown(await claimed(store), "timeout"))
             await loses(store, DropPart(unknown))
             await store.write(DropPart(await store.write(HoldPart(unknown))))
-            assert (await store.census()).parts == {"withdrawn": 2}
+            assert (await store.count_rows()).parts == {"withdrawn": 2}
 
     async def test_an_operator_writes_beside_the_gateway(self, tmp_path: Path) -> None:
         """DE-33: what was dead is planned again, and the gateway, told of it, sends it."""
@@ -249,7 +249,7 @@ class Operator(Opened):
             (dead,) = await operator.parts_in("dead")
             assert (await operator.write(ResendPart(dead))).state == "planned"
             await asyncio.wait_for(told.wait(), PATIENCE)
-            assert await store.to_send() == (HERE,)
+            assert await store.routes_to_send() == (HERE,)
             assert (await claimed(store)).key == "key-1"
 
     async def test_what_the_gateway_writes_is_no_foreign_change(self, tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ class Operator(Opened):
             await store.write(ResendPart(dead))
             with refused(Superseded):
                 await operator.write(PlanParts((an_intent(2),), NOW), ResendPart(dead))
-            assert (await store.census()).parts == {"planned": 1}
+            assert (await store.count_rows()).parts == {"planned": 1}
 
     async def test_a_gateway_keeps_its_claims(self, tmp_path: Path) -> None:
         """DU-13: looking or writing beside it takes nothing over."""
@@ -306,24 +306,24 @@ class Operator(Opened):
             await store.write(PlanParts((an_intent(1), an_intent(2), an_intent(3)), NOW, run))
             await store.write(MarkSent(await claimed(store), "msg-1", NOW))
             await store.write(BuryPart(await claimed(store), "403"))
-            assert await store.load() == Workload(1, 2, {"dead": 1, "planned": 1})
+            assert await store.workload() == Workload(1, 2, {"dead": 1, "planned": 1})
 
     async def test_what_is_quarantined_is_counted(self, tmp_path: Path) -> None:
         """DU-2: for `/health`; messages and turns."""
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
             await store.write(QuarantineEvent(event.id, "odd"))
-            assert (await store.load()).quarantined == 1
+            assert (await store.workload()).quarantined == 1
             await store.write(RequestEventRerun(event.id))
             await store.write(ReadmitEvent(event.id))
-            assert (await store.load()).quarantined == 0
+            assert (await store.workload()).quarantined == 0
 
     async def test_who_asked_to_be_paired_is_let_in(self, tmp_path: Path) -> None:
         if not self.survives:
             return
         async with self.both(tmp_path) as (store, operator):
             request = PairingRequest("telegram", "default", "anna", "AAAA", NOW, NOW, NOW + timedelta(hours=1))
-            await store.write(KeepPairingRequest(request))
+            await store.write(PutPairingRequest(request))
             assert await operator.write(PairSender("AAAA", NOW)) == request
             assert (await store.admission("telegram", "default")).paired == (Paired("telegram", "default", "anna"),)
             assert await operator.write(PairSender("AAAA", NOW)) is None

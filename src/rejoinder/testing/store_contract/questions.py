@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from rejoinder.events import Option, Question
-from rejoinder.store.base import EndRun, KeptQuestion, PutQuestion
+from rejoinder.store.base import EndRun, PutQuestion, StoredQuestion
 from rejoinder.testing.store_contract.given import HERE, NOW, begun
 from rejoinder.testing.store_contract.opened import Opened
 
@@ -17,7 +17,7 @@ class QuestionsKept(Opened):
         async with self.opened(tmp_path) as store:
             run, other = await begun(store, 1), await begun(store, 2, session="t")
             text = Question("", "May I?", (Option("a", "Yes", "once"), "b"))
-            asked = KeptQuestion("q1", run.turn, "s", "mark", text, HERE, ("ann", "bob"), NOW)
+            asked = StoredQuestion("q1", run.turn, "s", "mark", text, HERE, ("ann", "bob"), NOW)
             later = replace(asked, id="q2", turn=other.turn, session="t", asked=NOW + timedelta(seconds=1))
             await store.write(PutQuestion(later), PutQuestion(asked), PutQuestion(replace(asked, id="q3")))
             await store.write(PutQuestion(replace(asked, id="q3", state="over")))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from rejoinder.blobs import Upload, whole
 from rejoinder.errors import Superseded
 from rejoinder.room_log import Changes, Fact, Find, LogState, Mark, OnceRequest, Replies, RoomEntry, RoomEvent, RoomRow
-from rejoinder.store.base import Accept, KeepFact, OpenLog, RecordChanges, Store
+from rejoinder.store.base import Accept, OpenLog, PutFact, RecordChanges, Store
 from rejoinder.testing.store_contract.blobs import blobs_of, swept
 from rejoinder.testing.store_contract.given import NOW, an_inbound, refused
 from rejoinder.testing.store_contract.opened import Opened
@@ -82,12 +82,14 @@ class Rooms(Opened):
             assert not (await store.recover(NOW)).events
 
     async def test_a_message_and_what_the_log_says_of_it_are_one(self, tmp_path: Path) -> None:
-        """DU-1: `known` is told of the message; both are durable, or neither."""
+        """DU-1: `on_result` is told of the message; both are durable, or neither."""
         told: list[object] = []
         async with self.opened(tmp_path) as store:
             await store.write(OpenLog(LOG, "id"))
             accept = Accept((an_inbound(1),), NOW)
-            events, first = await store.write(accept, RecordChanges(LOG, posted(an_entry("a")), NOW), known=told.extend)
+            events, first = await store.write(
+                accept, RecordChanges(LOG, posted(an_entry("a")), NOW), on_result=told.extend
+            )
             assert first == 1
             assert told == list(events)
         if self.survives:
@@ -166,13 +168,13 @@ class Rooms(Opened):
         """SC-14: and may be written beside a gateway."""
         async with self.opened(tmp_path) as store:
             for scope, key, body in (("a", "1", b"x"), ("a", "2", b"y"), ("b", "1", b"z"), ("a", "1", b"new")):
-                await store.write(KeepFact(scope, key, body))
+                await store.write(PutFact(scope, key, body))
             assert await store.facts("a") == {"1": b"new", "2": b"y"}
-            await store.write(KeepFact("a", "1", None))
+            await store.write(PutFact("a", "1", None))
             assert await store.fact("a", "1") is None
             assert await store.fact("b", "1") == b"z"
             if self.survives:
                 operator = self.operator(tmp_path)
-                await operator.write(KeepFact("b", "1", b"beside"))
+                await operator.write(PutFact("b", "1", b"beside"))
                 await operator.close()
                 assert await store.fact("b", "1") == b"beside"

@@ -6,11 +6,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from rejoinder.events import Route
-from rejoinder.store.base import KeptSubagent, PutSubagent
+from rejoinder.store.base import PutSubagent, StoredSubagent
 from rejoinder.testing.store_contract.given import NOW
 from rejoinder.testing.store_contract.opened import Opened
 
-EVE = KeptSubagent("s:eve", "s", "s", "eve", "helper", "read", Route("web", "room"), NOW, people=("ann",))
+EVE = StoredSubagent("s:eve", "s", "s", "eve", "helper", "read", Route("web", "room"), NOW, people=("ann",))
 
 
 class SubagentsKept(Opened):

@@ -7,6 +7,7 @@ from rejoinder.store.base import (
     Accept,
     BeginTurn,
     Busy,
+    CountEventAttempts,
     Destination,
     DropInputs,
     EndRun,
@@ -20,7 +21,6 @@ from rejoinder.store.base import (
     SettleEvent,
     SteerInputs,
     SummariseInputs,
-    TryEvents,
 )
 from rejoinder.testing.store_contract.given import (
     HERE,
@@ -44,7 +44,7 @@ class Turns(Opened):
             run = await begun(store, 1)
             (late,) = await waiting(store, 2)
             assert await store.write(BeginTurn("s", HERE, (late,), NOW)) == Busy(run.turn)
-            assert [put.event.id for put in await store.waiting("s")] == [late]
+            assert [put.event.id for put in await store.waiting_inputs("s")] == [late]
             assert isinstance(await begun(store, 3, session="another"), RunClaim)
             await store.write(EndRun(run, "answered", NOW))
             after = await store.write(BeginTurn("s", HERE, (late,), NOW))
@@ -59,12 +59,12 @@ class Turns(Opened):
             begins = BeginTurn("s", HERE, (first,), NOW, brings=b"first")
             run, _ = await store.write(begins, RouteEvent(first, ()))
             assert isinstance(run, RunClaim)
-            assert await store.waiting("s") == ()
+            assert await store.waiting_inputs("s") == ()
             (taken,) = await store.inputs_of(first)
             assert (taken.state, taken.turn, taken.payload) == ("taken", run.turn, b"first")
             busy, _ = await store.write(BeginTurn("s", HERE, (second,), NOW, brings=b"second"), RouteEvent(second, ()))
             assert busy == Busy(run.turn)
-            assert [(put.event.id, put.payload) for put in await store.waiting("s")] == [(second, b"second")]
+            assert [(put.event.id, put.payload) for put in await store.waiting_inputs("s")] == [(second, b"second")]
             await store.write(EndRun(run, "answered", NOW))
             assert isinstance(await store.write(BeginTurn("s", HERE, (second,), NOW)), RunClaim)
 
@@ -87,7 +87,9 @@ class Turns(Opened):
             steered, summarised, dropped = await waiting(store, 2, 3, 4)
             await store.write(SteerInputs(run, (steered,)))
             await store.write(SummariseInputs("s", (summarised,)), DropInputs("s", (dropped,), "interrupted"))
-            assert [(put.event.id, put.state) for put in await store.waiting("s")] == [(summarised, "summarised")]
+            assert [(put.event.id, put.state) for put in await store.waiting_inputs("s")] == [
+                (summarised, "summarised")
+            ]
             await store.write(EndRun(run, "answered", NOW))
             (last,) = await waiting(store, 5)
             following = await store.write(BeginTurn("s", HERE, (last,), NOW))
@@ -126,7 +128,7 @@ class Turns(Opened):
             for event, tells in zip(others, (False, True), strict=True):
                 run = await store.write(BeginTurn("s", HERE, (event,), NOW, tells=tells))
                 assert isinstance(run, RunClaim)
-                assert [put.event.id for put in await store.waiting("s") if put.event.id == left_out] == (
+                assert [put.event.id for put in await store.waiting_inputs("s") if put.event.id == left_out] == (
                     [] if tells else [left_out]
                 )
                 await store.write(EndRun(run, "answered", NOW))
@@ -156,13 +158,13 @@ class Turns(Opened):
         async with self.opened(tmp_path) as store:
             event, decided = await accepted(store, 1, 2)
             run = await begun(store, 3)
-            await store.write(TryEvents((event.id, decided.id)))
+            await store.write(CountEventAttempts((event.id, decided.id)))
             await store.write(SettleEvent(decided.id, "answered"))
         async with self.opened(tmp_path) as store:
             found = await store.recover(NOW)
             assert [(each.attempts, each.alone) for each in found.events] == [(1, 0)]
             assert [(left.turn.id, left.turn.crashes, left.turn.alone) for left in found.turns] == [(run.turn, 1, 0)]
-            await store.write(TryEvents((event.id,)))
+            await store.write(CountEventAttempts((event.id,)))
         async with self.opened(tmp_path) as store:
             assert [(each.attempts, each.alone) for each in (await store.recover(NOW)).events] == [(2, 1)]
 
@@ -206,7 +208,7 @@ class Turns(Opened):
         async with self.opened(tmp_path) as store:
             first, second = await waiting(store, 1, 2)
             await store.write(ReviseInput("s", first, b"other words"))
-            payloads = {put.event.id: put.payload for put in await store.waiting("s")}
+            payloads = {put.event.id: put.payload for put in await store.waiting_inputs("s")}
             assert payloads == {first: b"other words", second: b""}
             await store.write(BeginTurn("s", HERE, (first,), NOW))
             await loses(store, ReviseInput("s", first, b"too late"))

@@ -71,9 +71,9 @@ class WholeStoreBehaviour(Opened):
             run = await begun(store, 1)
             await store.write(PlanParts((an_intent(1), an_intent(2, THREAD)), NOW, run))
             sending = await claimed(store)
-            before = await store.census()
+            before = await store.count_rows()
         async with self.opened(tmp_path) as store:
-            after = await store.census()
+            after = await store.count_rows()
             assert (after.runs, after.parts) == (0, {"planned": 1, "unknown": 1})
             assert (after.events, after.inputs, after.turns) == (before.events, before.inputs, before.turns)
             (unknown,) = await store.parts_in("unknown")
@@ -135,7 +135,7 @@ class WholeStoreBehaviour(Opened):
             while step := await store.write(sweep):
                 removed += step
             assert removed
-            left = await store.census()
+            left = await store.count_rows()
             assert left.parts == {"planned": 1}
             assert left.turns == {"closed": 1}
             assert left.events == {"new": 1, "routed": 2}
@@ -153,7 +153,7 @@ class WholeStoreBehaviour(Opened):
             await store.write(SettleEvent(settled.id, "overheard"))
             while await store.write(Sweep(Retention(later, messages=0), later)):
                 pass
-            assert ((await store.census()).turns, (await store.census()).events) == ({}, {})
+            assert ((await store.count_rows()).turns, (await store.count_rows()).events) == ({}, {})
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 3)
             assert event.id > settled.id

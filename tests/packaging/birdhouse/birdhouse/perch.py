@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from rejoinder.channels.base import ONLY, Delivered, Inlet, Limits, Outcome, RetryAfter
+from rejoinder.channels.base import DEFAULT_ACCOUNT, Delivered, Inlet, Limits, Outcome, RetryAfter
 from rejoinder.channels.declaration import ChannelKind, Pace
 from rejoinder.events import Chat, Inbound, Part, Route, Sender
 from rejoinder.rendering import Renderer, Rendering
@@ -35,7 +35,7 @@ class Perch:
 
     limits = LIMITS
 
-    def __init__(self, name: str, settings: Settings, account: str = ONLY) -> None:
+    def __init__(self, name: str, settings: Settings, account: str = DEFAULT_ACCOUNT) -> None:
         self.name, self.account = name, account
         (self._port,) = settings.accounts.values()
         self._writers: dict[str, asyncio.StreamWriter] = {}

@@ -17,7 +17,9 @@ from rejoinder.session import Session
 TURN: Final = GatedAction("a turn", "anyone")
 
 
-def timed(inbound: Inbound, agent: str, model: str | None, rules: Rules, *, heartbeat: bool) -> InboundMessage:
+def scheduled_message(
+    inbound: Inbound, agent: str, model: str | None, rules: Rules, *, heartbeat: bool
+) -> InboundMessage:
     """The message of a scheduled turn; `inbound.entry` is `cron`. `model` may be an alias."""
     facts = Facts(OwnIdentity(agent, agent))
     choices: dict[str, Any] = {}

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 
 
 async def test_leaving_ends_everything_also_what_is_started_meanwhile():
@@ -18,20 +18,20 @@ async def test_leaving_ends_everything_also_what_is_started_meanwhile():
         finally:
             ended.append(name)
 
-    async with Runs() as runs:
+    async with Tasks() as tasks:
 
         async def starts_another_when_it_ends():
             try:
                 await forever("first")
             finally:
-                second = runs.start("second", forever("second"))
+                second = tasks.start("second", forever("second"))
                 await asyncio.sleep(0)
                 assert not second.done()
 
-        runs.start("first", starts_another_when_it_ends())
+        tasks.start("first", starts_another_when_it_ends())
         await asyncio.sleep(0)
     assert ended == ["first", "second"]
-    assert len(runs) == 0
+    assert len(tasks) == 0
 
 
 async def test_what_a_timer_starts_after_the_end_does_not_begin():
@@ -41,12 +41,12 @@ async def test_what_a_timer_starts_after_the_end_does_not_begin():
     async def work():
         began.append(True)
 
-    async with Runs() as runs:
+    async with Tasks() as tasks:
         pass
-    task = runs.start("late", work(), then=told.set)
+    task = tasks.start("late", work(), then=told.set)
     await told.wait()
     assert task.cancelled()
-    assert (began, len(runs)) == ([], 0)
+    assert (began, len(tasks)) == ([], 0)
 
 
 async def test_cancel_returns_when_it_has_ended():
@@ -59,27 +59,27 @@ async def test_cancel_returns_when_it_has_ended():
             await asyncio.sleep(0)
             tidied.append(True)
 
-    async with Runs() as runs:
-        task = runs.start("work", work())
+    async with Tasks() as tasks:
+        task = tasks.start("work", work())
         await asyncio.sleep(0)
-        await runs.cancel(task)
+        await tasks.cancel(task)
         assert tidied
 
 
 async def test_idle_waits_for_what_is_started_meanwhile():
     done = []
 
-    async with Runs() as runs:
+    async with Tasks() as tasks:
 
         async def leaf():
             await asyncio.sleep(0)
             done.append("leaf")
 
         async def branch():
-            runs.start("leaf", leaf())
+            tasks.start("leaf", leaf())
 
-        runs.start("branch", branch())
-        await runs.idle()
+        tasks.start("branch", branch())
+        await tasks.idle()
         assert done == ["leaf"]
 
 
@@ -94,11 +94,11 @@ async def test_a_failure_is_a_log_line_and_touches_nobody_else(caplog):
         done.append(True)
 
     with caplog.at_level(logging.ERROR):
-        async with Runs() as runs:
-            failing = runs.start("run:tripping", trips())
-            runs.start("run:other", goes_on())
-            await runs.wait(failing)
-            await runs.idle()
+        async with Tasks() as tasks:
+            failing = tasks.start("run:tripping", trips())
+            tasks.start("run:other", goes_on())
+            await tasks.wait(failing)
+            await tasks.idle()
     assert done
     assert "run:tripping failed: by nought" in caplog.text
 
@@ -110,9 +110,9 @@ async def test_who_comes_too_late_for_the_store_has_not_failed(caplog, fault, li
     async def writes():
         raise StoreUnavailable(fault, "a.db")
 
-    async with Runs() as runs:
-        runs.start("claim:someone", writes())
-        await runs.idle()
+    async with Tasks() as tasks:
+        tasks.start("claim:someone", writes())
+        await tasks.idle()
     assert len([record for record in caplog.records if record.levelno >= logging.WARNING]) == lines
 
 
@@ -127,8 +127,8 @@ async def test_what_waits_for_somebody_who_has_ended_is_told_again():
             await known.wait()  # for what nobody will say any more
             raise
 
-    runs = Runs(patience=0.01)
-    task = runs.start("run:waiting", waits())
+    tasks = Tasks(patience=0.01)
+    task = tasks.start("run:waiting", waits())
     await asyncio.sleep(0)
-    await runs.close()
+    await tasks.close()
     assert task.cancelled()

@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.inbound.clock import refusal, timed
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.gate import CARRIES, Actor
 from rejoinder.inbound.rules import AgentProfile, make_rules
+from rejoinder.inbound.scheduled import refusal, scheduled_message
 from rejoinder.inbound.settings import InboundSettings, SendPolicy, SendRule
 from rejoinder.session import Session
 
@@ -25,7 +25,7 @@ def rules(policy: SendPolicy | None = None):
 
 def test_it_acts_for_the_operator_by_the_listener_the_clock():
     """IN-12: who configured it owns the bot; the door takes away what nobody watches over."""
-    message = timed(INBOUND, "helper", None, rules(), heartbeat=False)
+    message = scheduled_message(INBOUND, "helper", None, rules(), heartbeat=False)
     assert message.actor == Actor("owner", "cron")
     assert message.background
     assert message.refusal is None
@@ -33,7 +33,7 @@ def test_it_acts_for_the_operator_by_the_listener_the_clock():
 
 def test_nothing_is_looked_for_in_its_words():
     """TU-27: the prompt is given to the agent as it stands."""
-    message = timed(INBOUND, "helper", None, rules(), heartbeat=False)
+    message = scheduled_message(INBOUND, "helper", None, rules(), heartbeat=False)
     assert message.agent_text == "/new Tidy up."
     assert not message.choices
 
@@ -41,7 +41,7 @@ def test_nothing_is_looked_for_in_its_words():
 @pytest.mark.parametrize(("said", "model"), [("small", "vendor/small-1"), ("other", "other")])
 def test_a_model_is_named_as_people_name_it(said, model):
     """IN-52: the alias resolved."""
-    assert timed(INBOUND, "helper", said, rules(), heartbeat=True).choices == {"model": model}
+    assert scheduled_message(INBOUND, "helper", said, rules(), heartbeat=True).choices == {"model": model}
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_a_model_is_named_as_people_name_it(said, model):
 )
 def test_where_nothing_may_be_sent_nobody_is_asked(policy, session, why):
     """IN-75: the same policy as for everybody."""
-    message = timed(INBOUND, "helper", None, rules(policy), heartbeat=False)
+    message = scheduled_message(INBOUND, "helper", None, rules(policy), heartbeat=False)
     assert refusal(message, session, rules(policy), NOW) == why
 
 
 def test_the_gate_is_asked(monkeypatch):
     """IN-12: if the clock's door carried nothing, there would be no turn."""
     monkeypatch.setitem(CARRIES, "cron", None)
-    message = timed(INBOUND, "helper", None, rules(), heartbeat=False)
+    message = scheduled_message(INBOUND, "helper", None, rules(), heartbeat=False)
     assert refusal(message, SESSION, rules(), NOW) == "a turn: cron carries no authority"

@@ -20,18 +20,18 @@ PATIENCE = 5.0
 """Seconds in which a cancelled task ends, unless it waits for something that will never happen."""
 
 
-class Runs:
+class Tasks:
     """The tasks of one gateway; leaving the block ends them all. `scope` are those of a part of it."""
 
-    def __init__(self, patience: float = PATIENCE, whole: "Runs | None" = None) -> None:
+    def __init__(self, patience: float = PATIENCE, whole: "Tasks | None" = None) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._patience = patience
-        self._all: tuple[Runs, ...] = (self,) if whole is None else (self, *whole._all)  # whose tasks its own are
+        self._all: tuple[Tasks, ...] = (self,) if whole is None else (self, *whole._all)  # whose tasks its own are
         self._closed = False
 
-    def scope(self) -> "Runs":
+    def scope(self) -> "Tasks":
         """Tasks that can be ended by themselves, and are among these as well."""
-        return Runs(self._patience, self)
+        return Tasks(self._patience, self)
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -48,16 +48,16 @@ class Runs:
     ) -> asyncio.Task[None]:
         """`then` is called when the task has ended, however it ended, even if it never began to run."""
         task = asyncio.get_running_loop().create_task(work, name=name)
-        for runs in self._all:
-            runs._tasks.add(task)
-            if runs._closed:
+        for tasks in self._all:
+            tasks._tasks.add(task)
+            if tasks._closed:
                 task.cancel()
         task.add_done_callback(self._ended if then is None else lambda task: self._ended(task, then))
         return task
 
     def _ended(self, task: asyncio.Task[None], then: Callable[[], None] | None = None) -> None:
-        for runs in self._all:
-            runs._tasks.discard(task)
+        for tasks in self._all:
+            tasks._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             _tell_failure(task.get_name(), error)
         if then is not None:

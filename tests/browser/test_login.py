@@ -82,3 +82,17 @@ async def test_without_a_login_the_page_says_that_a_name_proves_nothing(open_pag
         await expect(page.get_by_role("link", name="Console")).to_be_visible()
     finally:
         await unguarded.kill()
+
+
+async def test_only_the_owner_is_offered_a_command_to_try(open_page: Open, tmp_path: Path) -> None:
+    """A guest's `/think` is passed over in silence: what is offered first has to work."""
+    unguarded = RealGateway(tmp_path, GUARDED.replace('token = "the token of this test"\n', ""))
+    await unguarded.start()
+    try:
+        for address, offers, commands in ((unguarded.url, 4, 1), (f"{unguarded.url}/?as=Zoe", 3, 0)):
+            page = await open_page(address)
+            offered = page.get_by_role("group", name="Things to try").get_by_role("button")
+            await expect(offered).to_have_count(offers)
+            await expect(offered.filter(has_text="/think")).to_have_count(commands)
+    finally:
+        await unguarded.kill()

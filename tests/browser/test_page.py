@@ -625,11 +625,11 @@ async def test_a_room_needs_a_name_of_its_own(open_page: Open, quiet: Playing, n
     await page.get_by_role("button", name="New room").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill(name)
-    await dialog.get_by_role("button", name="Create the room").click()
+    await dialog.get_by_role("button", name="Create room").click()
     await expect(dialog.get_by_role("alert")).to_have_text(problem)
     await dialog.get_by_label("Name").fill("Review")
     await expect(dialog.get_by_role("alert")).to_be_hidden()
-    await dialog.get_by_role("button", name="Create the room").click()
+    await dialog.get_by_role("button", name="Create room").click()
     await expect(page.locator("h1")).to_have_text("Review")
     assert len(quiet.stage.rooms) == rooms + 1
 
@@ -693,6 +693,20 @@ async def test_keyboard_only(open_page: Open, staged: Playing) -> None:
     await expect(box(page)).to_be_focused()
 
 
+async def test_a_message_whose_words_are_all_taken_away_is_deleted(open_page: Open, quiet: Playing) -> None:
+    """After a question; without a yes it stays as it was."""
+    quiet.stage.answer = None
+    page = await open_page(f"{quiet.url}/#lobby")
+    said = await say(page, "a slip")
+    for choice, left in (("Cancel", 1), ("Delete", 0)):
+        await box(page).press("ArrowUp")
+        await box(page).fill("")
+        await box(page).press("Enter")
+        await page.get_by_role("dialog").get_by_role("button", name=choice).click()
+        await expect(page.get_by_text("Editing your message")).to_have_count(0)
+        await expect(said).to_have_count(left)
+
+
 async def test_escape_closes_go_to_at_once(open_page: Open, quiet: Playing) -> None:
     """Also when something is typed."""
     page = await open_page(f"{quiet.url}/#lobby")
@@ -704,11 +718,11 @@ async def test_escape_closes_go_to_at_once(open_page: Open, quiet: Playing) -> N
     await expect(box(page)).to_be_focused()
 
 
-@pytest.mark.parametrize("opener", ["New room", "You are You. Change the name", "Go to…"])
+@pytest.mark.parametrize("opener", ["New room", "You are You", "Go to…"])
 async def test_a_dialog_above_the_drawer_is_closed_first(open_page: Open, quiet: Playing, opener: str) -> None:
     """On a phone Escape closes the dialog and leaves the list of rooms; Back closes both, nothing stays on the room."""
     page = await open_page(f"{quiet.url}/#lobby", viewport=PHONE)
-    await page.get_by_role("button", name="Rooms and chats").click()
+    await page.get_by_role("button", name="Rooms and direct chats").click()
     await page.get_by_role("button", name=opener).click()
     await expect(page.get_by_role("dialog")).to_be_visible()
     await page.keyboard.press("Escape")

@@ -16,6 +16,7 @@ const TYPING_EVERY = 3_000;
  * @typedef {object} Hands what the box asks of its surroundings
  * @property {(text: string, replyTo: Message | null, files: import("./state.js").File[]) => void} say
  * @property {(message: Message, text: string) => void} edit
+ * @property {(message: Message) => void} remove
  * @property {() => void} stop what an agent does here
  * @property {() => void} typing
  * @property {() => Message | undefined} lastOwn
@@ -162,9 +163,10 @@ export class Composer {
     }
     const text = this.box.value.trim();
     this.#waitsForFiles = this.uploads.busy;
-    if (this.uploads.busy || (!text && (this.#editing || !this.uploads.count))) return;
+    if (this.uploads.busy || (!text && !this.#editing && !this.uploads.count)) return;
     if (this.#editing) {
-      if (text !== this.#editing.text) this.hands.edit(this.#editing, text);
+      if (!text) this.hands.remove(this.#editing); // it asks first
+      else if (text !== this.#editing.text) this.hands.edit(this.#editing, text);
       this.#restoreDraft();
     } else {
       this.hands.say(text, this.#replyTo, this.uploads.take());
@@ -303,7 +305,7 @@ export class Composer {
   /** One button: with words it sends them, without any it stops who is at work. */
   #ready() {
     const stops = this.#mayStop;
-    const empty = !this.box.value.trim() && !this.uploads?.count;
+    const empty = !this.box.value.trim() && !this.uploads?.count && !this.#editing;
     this.button.disabled = stops ? this.#stopping : Boolean(empty || this.uploads?.busy);
     this.button.title = stops ? "Stop (/stop)" : this.uploads?.busy ? "Waiting for the upload" : "Send (Enter)";
     if (this.button.classList.toggle("stops", stops) === (this.button.getAttribute("aria-label") === "Stop")) return;

@@ -27,6 +27,7 @@ export class Pane {
       {
         say: (text, replyTo, files) => this.say(text, replyTo?.id ?? null, files),
         edit: (message, text) => app.ask({ type: "edit", message: message.id, text }),
+        remove: (message) => app.remove(message),
         stop: () => app.ask({ type: "stop", room: roomOf(this.place), thread: threadOf(this.place) }),
         typing: () => app.line.send({ type: "typing", room: roomOf(this.place), thread: threadOf(this.place) }),
         lastOwn: () => state.lastOwn(this.place),

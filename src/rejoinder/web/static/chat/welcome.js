@@ -10,6 +10,7 @@ const TRY = [
   ["stay silent", "it reads your message and says nothing"],
   ["/think high", "it thinks harder from now on"],
 ];
+const OWNER = "you";
 const TRY_TOGETHER = [
   ["Hello @all, who are you?", "everybody answers"],
   ["@all should we ship on Friday?", "several opinions"],
@@ -28,7 +29,9 @@ export function welcome(app) {
   if (!room) return h("div", { class: "empty" }, h("p", {}, "No room yet."));
   const agents = room.agents.map((id) => app.state.member(id));
   const named = room.kind === "group" && app.state.wake === "mentions";
-  const alone = named ? TRY.map(([words, meaning]) => [`@${room.agents[0]} ${words}`, meaning]) : TRY;
+  // A command of somebody who is not let in to commands is passed over in silence: a poor first try.
+  const tries = TRY.filter(([words]) => app.state.me?.id === OWNER || !words.startsWith("/"));
+  const alone = named ? tries.map(([words, meaning]) => [`@${room.agents[0]} ${words}`, meaning]) : tries;
   const suggestions = agents.length > 1 ? [...TRY_TOGETHER, ...alone.slice(0, 2)] : alone;
   const title = room.kind === "direct" ? `Say hello to ${namesOf(agents)}` : `Welcome to ${clean(room.title)}`;
   const lead = named ? WHO.mentions() : agents.length > 1 ? WHO[app.state.wake](clean(agents[0].name)) : WRITE;

@@ -8,13 +8,14 @@ its name, a module of another package by its entry point:
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.abc import InspectLoader
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
@@ -33,6 +34,10 @@ class Kind(Struct, frozen=True):
     defines: str
     before: tuple[str, str] = ("", "")
     """The function that earlier versions asked for, and how to declare it now."""
+    takes: Callable[[Any], bool] | None = None
+    """Whether it can be what is asked for; None: whoever uses it finds out."""
+    looks_like: str = ""
+    """How it is written, for somebody who wrote something else."""
 
 
 KINDS = {
@@ -49,10 +54,32 @@ KINDS = {
         ("open_agent", "AGENT = AgentKind(settings=Settings, open=open_agent)"),
     ),
     "store": Kind("rejoinder.store", "rejoinder.stores", "STORE"),
-    "directive": Kind("rejoinder.outbound.directives", "rejoinder.directives", "DIRECTIVE"),
-    "command": Kind("rejoinder.inbound.commands", "rejoinder.commands", "COMMANDS"),
-    "hook": Kind(None, "rejoinder.hooks", "HOOKS"),
+    "directive": Kind(
+        "rejoinder.outbound.directives",
+        "rejoinder.directives",
+        "DIRECTIVE",
+        takes=lambda found: all(hasattr(found, name) for name in ("name", "tag", "effect", "act")),
+        looks_like="DIRECTIVE = Declaration(...)",
+    ),
+    "command": Kind(
+        "rejoinder.inbound.commands",
+        "rejoinder.commands",
+        "COMMANDS",
+        takes=lambda found: isinstance(found, tuple | list) and all(hasattr(each, "handle") for each in _items(found)),
+        looks_like="COMMANDS = (Command(...),)",
+    ),
+    "hook": Kind(
+        None,
+        "rejoinder.hooks",
+        "HOOKS",
+        takes=lambda found: isinstance(found, Mapping) and all(map(callable, _items(found.values()))),
+        looks_like='HOOKS = {"turn_ended": told}, each an async function',
+    ),
 }
+
+
+def _items(found: Any) -> list[Any]:
+    return list(found)
 
 
 def names(kind: str) -> list[str]:
@@ -121,13 +148,26 @@ def find_other(kind: str, name: str) -> ModuleType:
 def _checked(module: ModuleType, kind: str) -> ModuleType:
     wanted = KINDS[kind]
     if hasattr(module, wanted.defines):
-        return module
+        if wanted.takes is None or wanted.takes(getattr(module, wanted.defines)):
+            return module
+        raise BadConfiguration(
+            f"the module {module.__name__} cannot be used for a {kind}: write {wanted.looks_like} in it"
+        )
     function, now = wanted.before
     told = f"; it was written for an earlier version: add {now}" if function and hasattr(module, function) else ""
     article = "an" if kind[0] in "aeiou" else "a"
     raise BadConfiguration(
         f"the module {module.__name__} cannot be used as {article} {kind}: it does not define {wanted.defines}{told}"
     )
+
+
+def raised(problem: Exception) -> str:
+    """What another package's code has raised, and where: a word for whoever wrote it, and no traceback."""
+    at = problem.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    where = f" ({Path(at.tb_frame.f_code.co_filename).name}, line {at.tb_lineno})" if at is not None else ""
+    return f"{type(problem).__name__}: {problem}{where}"
 
 
 def _files(kind: Kind) -> set[str]:

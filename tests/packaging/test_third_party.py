@@ -131,7 +131,8 @@ def installed(tmp_path: Path) -> dict[str, str]:
     shutil.copytree(HERE, project, ignore=shutil.ignore_patterns("__pycache__"))
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps", "--no-index"]
     subprocess.run([*pip, "--no-build-isolation", "--target", site, project], check=True)
-    return {**os.environ, "PYTHONPATH": str(site), "BIRDHOUSE_LOG": str(tmp_path / "log.jsonl")}
+    path = os.pathsep.join((str(site), str(SOURCE.parent)))  # the tree under test, whatever is installed
+    return {**os.environ, "PYTHONPATH": path, "BIRDHOUSE_LOG": str(tmp_path / "log.jsonl")}
 
 
 async def test_a_package_of_its_own_gets_all_that_ours_get(tmp_path: Path, installed: dict[str, str]):
@@ -176,7 +177,7 @@ async def test_a_package_of_its_own_gets_all_that_ours_get(tmp_path: Path, insta
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()
         found = json.loads(asked(elsewhere, installed, "doctor", "--json", "-c", str(tmp_path / "rejoinder.toml")))
-        told = {each["what"]: each["found"] for each in found}
+        told = {each["what"]: each["found"] for each in found["checks"]}
         assert told["store"].startswith(f"{tmp_path}/kept.db is intact"), (
             "their file, in the folder of its configuration"
         )

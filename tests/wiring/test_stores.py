@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -64,19 +63,13 @@ def test_it_says_where_it_is(module, tmp_path, monkeypatch):
     assert configured(tmp_path, 'store = "shelves:a"') == "shelves:a", "it has not said that this is a file"
     assert outbox_beside("shelves:a") is None
     assert kept_in("shelves:a") == "Messages are stored in shelves:a (gateway.store)."
-    module.STORE = replace(
-        KIND,
-        file=lambda url: Path(url.partition(":")[2]),
-        from_folder=lambda url, folder: f"shelves:{folder / url.partition(':')[2]}",
-        in_memory=lambda url: url == "shelves:none",
-        watches_sockets=True,
-    )
+    module.STORE = replace(KIND, in_file=True, watches_sockets=True)
     monkeypatch.chdir("/")
     url = f"shelves:{tmp_path}/a"
     assert configured(tmp_path, 'store = "shelves:a"') == url
     assert outbox_beside(url) == tmp_path / "a.outbox"
     assert kept_in(url) == f"Messages are stored in {tmp_path}/a (gateway.store)."
-    assert kept_in("shelves:none").startswith("Nothing is stored")
+    assert kept_in("shelves::memory:").startswith("Nothing is stored")
     assert fast_loop(url) is None
 
 

@@ -134,6 +134,21 @@ def shared_stores() -> str:
     return " or ".join(found)
 
 
+def store_file(url: str) -> str | None:
+    """The file that the address of a store names; None where the engine keeps none, or keeps it in memory."""
+    return None if is_in_memory(url) or not _is_in_file(url) else url.partition(":")[2]
+
+
+def is_in_memory(url: str) -> bool:
+    """Whether the store is gone when its gateway ends."""
+    return url.partition(":")[2] == ":memory:" and _is_in_file(url)
+
+
+def _is_in_file(url: str) -> bool:
+    """False where there is no such engine, too: whoever opens it says so."""
+    return no_such_store(url) is None and store_kind(url).in_file
+
+
 def no_such_store(url: str) -> str | None:
     """Why no engine can open this address; None where one can."""
     scheme = url.partition(":")[0]

@@ -15,6 +15,7 @@ from typing import TypeVar
 import aiohttp
 from msgspec import Struct
 
+from rejoinder import plugins
 from rejoinder.agents.base import CanCheck as AgentCanCheck
 from rejoinder.agents.base import CanClose as AgentCanClose
 from rejoinder.agents.base import FailureKind
@@ -24,7 +25,7 @@ from rejoinder.channels.base import CanCheck as ChannelCanCheck
 from rejoinder.channels.base import CanClose as ChannelCanClose
 from rejoinder.channels.base import Channel, StoresTrouble
 from rejoinder.config import schema
-from rejoinder.config.kinds import channel_kind, store_kind
+from rejoinder.config.kinds import channel_kind, is_in_memory, store_file, store_kind
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.media.check import check_documents, check_links, check_pictures, check_speech
@@ -93,8 +94,8 @@ async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
         yield await _looked("settings", lambda: _agreed(settings, others=bool(deployment.processes)))
     if (address := _page_of(settings)) is not None and await _gateway(store) is not None:
         yield await _looked("gateway", lambda: _health(address))
-    if (file := store_kind(store).file(store)) is not None and file.parent.is_dir():  # its own finding says otherwise
-        yield await _looked("disk", lambda: _disk(file.parent))
+    if (disk := _folder(store)) is not None:
+        yield await _looked("disk", lambda: _disk(disk))
     yield await _looked("clock", lambda: _clock(store))
     for name in settings.hooks:
         yield await _looked(f"hooks.{name}", lambda name=name: _hook(name, store))
@@ -144,6 +145,8 @@ async def _looked(what: str, look: Look) -> Finding:
         return Finding(what, False, ": ".join(filter(None, (problem.filename, problem.strerror or str(problem)))))
     except RejoinderError as problem:
         return Finding(what, False, problem.sentence)
+    except Exception as problem:  # noqa: BLE001 - a check of another package may raise anything
+        return Finding(what, False, f"its check failed: {plugins.raised(problem)}")
 
 
 # --- what is looked at ------------------------------------------------------------------------------
@@ -197,10 +200,9 @@ async def _skills(folder: str) -> str:
 
 
 async def _store(store: str) -> str:
-    kind = store_kind(store)
-    if kind.in_memory(store):
+    if is_in_memory(store):
         return "in memory: nothing survives the process"
-    if (file := kind.file(store)) is not None and not file.exists():
+    if (file := _not_yet_made(store)) is not None:
         return _to_be_made(file)
     reader = open_reader(store)
     try:
@@ -348,6 +350,15 @@ async def _read(store: str, ask: Callable[[StoreReader], Awaitable[Found]]) -> F
 
 def _is_there(store: str) -> bool:
     """Whether there may be something to read: not in the memory of another process, nor in a file yet to be made."""
-    kind = store_kind(store)
-    file = kind.file(store)
-    return not kind.in_memory(store) and (file is None or file.exists())
+    return not is_in_memory(store) and _not_yet_made(store) is None
+
+
+def _not_yet_made(store: str) -> Path | None:
+    file = store_file(store)
+    return None if file is None or Path(file).exists() else Path(file)
+
+
+def _folder(store: str) -> Path | None:
+    """The folder of the store's file; None where there is none, which the store's own finding says."""
+    file = store_file(store)
+    return None if file is None or not Path(file).parent.is_dir() else Path(file).parent

@@ -15,7 +15,7 @@ from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
-from rejoinder.config.kinds import channel_kind, shared_stores, store_kind
+from rejoinder.config.kinds import channel_kind, is_in_memory, shared_stores
 from rejoinder.errors import BadUse
 from rejoinder.events import ChangeInvitations
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
@@ -189,6 +189,6 @@ async def _rehearse_later(render_options: tuple[RenderOptions, ...]) -> None:
 
 def kept_in(store: str) -> str:
     """Says whether and where messages outlive the process."""
-    if store_kind(store).in_memory(store):
+    if is_in_memory(store):
         return "Nothing is stored: messages are gone when this process ends (gateway.store)."
     return f"Messages are stored in {place_of(store)} (gateway.store)."

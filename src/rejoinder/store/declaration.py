@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -26,10 +25,6 @@ class ShareOptions(Struct, frozen=True):
     lease_seconds: float | None = None
 
 
-def _as_it_is(url: str, folder: Path) -> str:
-    return url
-
-
 class StoreKind(Struct, frozen=True):
     """How the stores of one scheme are opened, each by its whole address, `gateway.store`."""
 
@@ -45,14 +40,11 @@ class StoreKind(Struct, frozen=True):
     """For work on all of it while no gateway runs on it; None: it is copied by its own tools."""
     share: Callable[[str, ShareOptions], SharedStore] | None = None
     """For a gateway beside others; None: it has the store to itself."""
-    file: Callable[[str], Path | None] = lambda url: None
-    """The file on this machine that is the store, whether it is there yet or not; None: it is none."""
-    from_folder: Callable[[str, Path], str] = _as_it_is
-    """The same store, its address counted from this folder: a file is relative to that of the configuration."""
-    in_memory: Callable[[str], bool] = lambda url: False
-    """Whether it is gone when its gateway ends."""
     extra: str = ""
     """The extra of rejoinder that installs what it needs, if it needs one."""
+    in_file: bool = False
+    """Its addresses are `scheme:FILE`, or `scheme::memory:` for none. The file is relative to the configuration's
+    folder, the first gateway makes it, and what agents may send lies in a folder beside it."""
     watches_sockets: bool = False
     """Whether it has the event loop watch a socket of its own: then the loop has to be Python's, as uvloop stops
     watching one that has failed without telling who waits for it."""

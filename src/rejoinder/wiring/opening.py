@@ -11,9 +11,9 @@ from rejoinder.agents.base import Agent, EnforcesRunLimits, RunLimits
 from rejoinder.channels.base import DEFAULT_ACCOUNT, Channel, HasNativeCommands, ShowsMenu
 from rejoinder.config import schema
 from rejoinder.config.kinds import agent_kind, channel_kind, channel_to_come
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadConfiguration, RejoinderError
 from rejoinder.events import MenuCommand
-from rejoinder.extras import how_to_install
+from rejoinder.extras import how_to_install, packages
 from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.secret import Secret
 
@@ -30,6 +30,11 @@ def limits_of(gateway: schema.GatewaySettings) -> RunLimits:
 def open_agent(name: str, said: schema.ConfiguredAgent, limits: RunLimits) -> Agent:
     kind = agent_kind(said.kind)
     if kind.needs and find_spec(kind.needs) is None:
+        if not packages(said.kind):
+            raise BadConfiguration(
+                f"agent {name!r} is of kind {said.kind!r}, which needs the module {kind.needs!r}; it is not installed: "
+                "install what the package of this kind asks for"
+            )
         raise BadConfiguration(
             f"agent {name!r} is of kind {said.kind!r}, which needs the extra {said.kind!r}; it is not installed: "
             f"{how_to_install(said.kind)}"
@@ -39,7 +44,12 @@ def open_agent(name: str, said: schema.ConfiguredAgent, limits: RunLimits) -> Ag
     except msgspec.ValidationError as problem:
         wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
         raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
-    agent = kind.open(name, settings)
+    try:
+        agent = kind.open(name, settings)
+    except RejoinderError:
+        raise
+    except Exception as problem:  # another package's code may raise anything
+        raise BadConfiguration(f"agents.{name}: it cannot be opened: {plugins.raised(problem)}") from problem
     if isinstance(agent, EnforcesRunLimits):
         agent.take_limits(limits)
     return agent
@@ -77,6 +87,10 @@ def open_accounts(name: str, said: schema.ConfiguredChannel) -> dict[str, Channe
         return {account: kind.open(name, own, account) for account, own in kind.accounts(settings).items()}
     except ModuleNotFoundError as problem:  # its SDK is imported with the first connection
         raise plugins.missing_extra("channel", said.kind, problem) from problem
+    except RejoinderError:
+        raise
+    except Exception as problem:  # another package's code may raise anything
+        raise BadConfiguration(f"channels.{name}: it cannot be opened: {plugins.raised(problem)}") from problem
 
 
 def account_names(said: schema.ConfiguredChannel) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from rejoinder import plugins
-from rejoinder.config.kinds import store_kind
+from rejoinder.config.kinds import store_file, store_kind
 from rejoinder.config.schema import GatewaySettings
 from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
@@ -77,13 +77,12 @@ def shown(url: str) -> str:
 
 def place_of(url: str) -> str:
     """Where it is, as people may see it: a file by its path."""
-    file = store_kind(url).file(url)
-    return shown(url) if file is None else str(file)
+    return store_file(url) or shown(url)
 
 
 def outbox_beside(url: str) -> Path | None:
     """The folder beside a store's file for the files that agents send: `rejoinder.db` has `rejoinder.db.outbox`."""
-    file = store_kind(url).file(url)
+    file = store_file(url)
     return None if file is None else Path(f"{file}.outbox")
 
 

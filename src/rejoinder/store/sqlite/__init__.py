@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from rejoinder.store.base import OperatorStore
 from rejoinder.store.declaration import StoreKind
-from rejoinder.store.sqlite.address import file_of, from_folder, is_in_memory
 
 if TYPE_CHECKING:
     from rejoinder.store.sql.whole import WholeStore
@@ -41,12 +40,4 @@ def open_whole(url: str, *, new: bool = False) -> "AbstractContextManager[WholeS
     return open_whole(url, new=new)
 
 
-STORE = StoreKind(
-    open=open_store,
-    read=open_reader,
-    operate=open_for_operator,
-    whole=open_whole,
-    file=file_of,
-    from_folder=from_folder,
-    in_memory=is_in_memory,
-)
+STORE = StoreKind(open=open_store, read=open_reader, operate=open_for_operator, whole=open_whole, in_file=True)

@@ -23,16 +23,3 @@ def existing(url: str) -> str:
     if not Path(path).is_file():
         raise StoreUnavailable("missing", path, "there is no such file")
     return path
-
-
-def file_of(url: str) -> Path | None:
-    return None if url == MEMORY else Path(url.removeprefix(SCHEME))
-
-
-def from_folder(url: str, folder: Path) -> str:
-    """The same store, whatever the working directory is: a relative file counts from this folder."""
-    return url if url == MEMORY else f"{SCHEME}{folder / Path(url.removeprefix(SCHEME)).expanduser()}"
-
-
-def is_in_memory(url: str) -> bool:
-    return url == MEMORY

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rejoinder.turns.suspicion import MOST_ALONE, VERDICTS, RerunPolicy, rerun_policy
+from rejoinder.turns.suspicion import MOST_ALONE, VERDICTS, RerunPolicy, next_start, rerun_policy
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,22 @@ def test_every_verdict_can_be_reached():
 def test_crashes_beside_others_are_no_proof():
     """DU-2: however many."""
     assert all(rerun_policy(crashes, MOST_ALONE - 1) is not RerunPolicy.NEVER for crashes in range(1000))
+
+
+@pytest.mark.parametrize(
+    ("alone", "head_start", "others_run", "start"),
+    [
+        (None, True, True, "nobody"),
+        (None, False, False, "nobody"),
+        (True, True, False, "alone"),
+        (True, True, True, "waits"),
+        (True, False, True, "in line"),
+        (True, False, False, "in line"),
+        (False, True, False, "in line"),
+        (False, True, True, "in line"),
+        (False, False, True, "in line"),
+    ],
+)
+def test_how_the_next_suspect_starts(alone: bool | None, head_start: bool, others_run: bool, start: str):
+    """DU-2: alone as long as everything else waits for it; then beside the others, which may never cease."""
+    assert next_start(alone, head_start=head_start, others_run=others_run) == start

@@ -56,6 +56,7 @@ def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "Pr
 
     pause_collection()
     from rejoinder import app
+    from rejoinder.config.kinds import agent_kind
     from rejoinder.config.load import FILE
     from rejoinder.programs import serving
     from rejoinder.programs.agent_choice import absent_programs, with_agent
@@ -72,7 +73,7 @@ def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "Pr
     else:
         settings, agent, sentence = with_agent(settings_to_serve(file), None)
         beginning = [*([sentence] if sentence else []), *absent_programs(settings)]
-        if sentence and agent == "tour":
+        if sentence and agent_kind(settings.agents[agent].kind).last_resort:
             beginning.append("To see three agents in one room, try `rejoinder run --demo` (or `make demo`).")
 
         overlay: dict[tuple[str, ...], Any] = {}

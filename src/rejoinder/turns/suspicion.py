@@ -8,7 +8,7 @@ Rule 2: a process that somebody kills again and again takes along whatever runs,
 """
 
 from enum import Enum
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -50,6 +50,21 @@ VERDICTS: Final = (
     (Evidence(), RerunPolicy.AT_ONCE),
 )
 """The first that is met counts. Chance hits a turn now and then; one that ends the process is in every crash."""
+
+
+SuspectStart = Literal["nobody", "waits", "alone", "in line"]
+"""What the next suspect does: there is none, it waits until the others have ended, it runs while nothing else does, or
+it asks for a slot like everybody else."""
+
+
+def next_start(alone: bool | None, *, head_start: bool, others_run: bool) -> SuspectStart:
+    """`alone`: whether the next suspect has to run alone; None: there is none. `head_start`: everything else still
+    waits for suspects."""
+    if alone is None:
+        return "nobody"
+    if not alone or not head_start:  # what has had its time with nothing else runs beside others
+        return "in line"
+    return "waits" if others_run else "alone"
 
 
 def rerun_policy(crashes: int, alone: int) -> RerunPolicy:

@@ -14,7 +14,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.slot_pool import SlotRequest
 from rejoinder.turns.choose import StartRequest
-from rejoinder.turns.suspicion import AT_ONCE, HEAD_START, STABLE_AFTER, RerunPolicy
+from rejoinder.turns.suspicion import AT_ONCE, HEAD_START, STABLE_AFTER, RerunPolicy, next_start
 
 
 class Slots:
@@ -130,12 +130,14 @@ class Slots:
         if self._suspect is not None:
             return
         session = next(iter(self._suspects), None)
-        if session is None or not self._suspects[session].alone:
+        alone = None if session is None else self._suspects[session].alone
+        start = next_start(alone, head_start=self._head_start is not None, others_run=bool(self._running))
+        if not alone:
             self._end_head_start()
-        if session is None or (self._head_start is not None and self._running):
+        if session is None or start == "waits":
             return
         self._suspect, asking = session, self._suspects.pop(session)
-        if self._head_start is not None:  # nothing runs, so there is room
+        if start == "alone":  # nothing runs, so there is room
             self._running[session] = asking.ask.process
             asking.go()
         else:

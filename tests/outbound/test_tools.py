@@ -43,7 +43,6 @@ def test_no_command_line_in_a_group(kind, display, group, name):
 @pytest.mark.parametrize(
     ("verbose", "configured", "group", "trusted", "shown"),
     [
-        ("off", "full", False, True, ("none", False)),
         ("on", None, False, True, ("full", False)),
         ("full", None, False, True, ("full", True)),
         ("full", None, False, False, ("compact", False)),

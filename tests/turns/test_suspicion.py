@@ -41,8 +41,6 @@ def test_crashes_beside_others_are_no_proof():
 @pytest.mark.parametrize(
     ("alone", "head_start", "others_run", "start"),
     [
-        (None, True, True, "nobody"),
-        (None, False, False, "nobody"),
         (True, True, False, "alone"),
         (True, True, True, "waits"),
         (True, False, True, "in line"),
@@ -52,6 +50,6 @@ def test_crashes_beside_others_are_no_proof():
         (False, False, True, "in line"),
     ],
 )
-def test_how_the_next_suspect_starts(alone: bool | None, head_start: bool, others_run: bool, start: str):
+def test_how_the_next_suspect_starts(alone: bool, head_start: bool, others_run: bool, start: str):
     """DU-2: alone as long as everything else waits for it; then beside the others, which may never cease."""
-    assert next_start(alone, head_start=head_start, others_run=others_run) == start
+    assert next_start(alone=alone, head_start=head_start, others_run=others_run) == start

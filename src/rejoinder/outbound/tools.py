@@ -16,9 +16,8 @@ def display_for(configured: Display | None, *, group: bool, trusted: bool) -> Di
 
 
 def work_shown(verbose: str, configured: Display | None, *, group: bool, trusted: bool) -> tuple[Display, bool]:
-    """How tools are shown at a level of `/verbose`, and whether their output is, too: never where others read along."""
-    if verbose == "off":
-        return "none", False
+    """How tools are shown where `/verbose` is `on` or `full`, and whether their output is, too: never where others read
+    along."""
     tools = display_for(configured, group=group, trusted=trusted)
     return tools, verbose == "full" and tools == "full" and not group
 

@@ -52,16 +52,13 @@ VERDICTS: Final = (
 """The first that is met counts. Chance hits a turn now and then; one that ends the process is in every crash."""
 
 
-SuspectStart = Literal["nobody", "waits", "alone", "in line"]
-"""What the next suspect does: there is none, it waits until the others have ended, it runs while nothing else does, or
-it asks for a slot like everybody else."""
+SuspectStart = Literal["waits", "alone", "in line"]
+"""What the next suspect does: it waits until the others have ended, it runs while nothing else does, or it asks for a
+slot like everybody else."""
 
 
-def next_start(alone: bool | None, *, head_start: bool, others_run: bool) -> SuspectStart:
-    """`alone`: whether the next suspect has to run alone; None: there is none. `head_start`: everything else still
-    waits for suspects."""
-    if alone is None:
-        return "nobody"
+def next_start(*, alone: bool, head_start: bool, others_run: bool) -> SuspectStart:
+    """`alone`: it has to run alone. `head_start`: everything else still waits for suspects."""
     if not alone or not head_start:  # what has had its time with nothing else runs beside others
         return "in line"
     return "waits" if others_run else "alone"

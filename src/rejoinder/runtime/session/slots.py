@@ -129,14 +129,17 @@ class Slots:
     def _next_suspect(self) -> None:
         if self._suspect is not None:
             return
-        session = next(iter(self._suspects), None)
-        alone = None if session is None else self._suspects[session].alone
-        start = next_start(alone, head_start=self._head_start is not None, others_run=bool(self._running))
-        if not alone:
+        if not self._suspects:
+            return self._end_head_start()
+        session, asking = next(iter(self._suspects.items()))
+        head_start, others_run = self._head_start is not None, bool(self._running)
+        start = next_start(alone=asking.alone, head_start=head_start, others_run=others_run)
+        if not asking.alone:
             self._end_head_start()
-        if session is None or start == "waits":
+        if start == "waits":
             return
-        self._suspect, asking = session, self._suspects.pop(session)
+        self._suspect = session
+        del self._suspects[session]
         if start == "alone":  # nothing runs, so there is room
             self._running[session] = asking.ask.process
             asking.go()

@@ -126,9 +126,7 @@ class AgentTurnRunner:
                 self._note_failure(run, failed)
                 run.mark_ending()
                 if failed is None:
-                    used, model = relay.usage, run.transcript.model
-                    tokens = used.input_tokens, used.output_tokens, used.context_tokens
-                    await answer.finish(usage_line(session.usage, *tokens, model))
+                    await answer.finish(_footer(session, relay.usage, run) if session.usage is not None else "")
                 else:
                     await answer.fail(failed.sentence, failed.detail)
             reason = failed.kind if failed is not None else answer.undelivered
@@ -275,6 +273,11 @@ class AgentTurnRunner:
 
 async def _unsaid(_: str) -> None:
     """Drops a notice: only verbose sessions get them."""
+
+
+def _footer(session: Session, used: Usage, run: Run) -> str:
+    tokens = used.input_tokens, used.output_tokens, used.context_tokens
+    return usage_line(session.usage, *tokens, run.transcript.model)
 
 
 def _became(run: Run, state: State) -> None:

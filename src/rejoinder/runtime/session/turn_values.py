@@ -19,6 +19,7 @@ from rejoinder.runtime.session.turn_inputs import TurnInput
 
 def answer_context(context: RunContext, speech: Speech | None) -> AnswerContext:
     run, message, name = context.run, context.run.message, context.agent.name
+    granted = context.settings.granted
     return AnswerContext(
         run.trigger,
         name,
@@ -28,7 +29,7 @@ def answer_context(context: RunContext, speech: Speech | None) -> AnswerContext:
         other_bot=run.conversation.messages.facts.other_bot,
         peers=tuple([peer for peer in context.room if peer != name]) if context.room else (),
         texts=_texts(run.inputs),
-        granted=granted_with(speech.mode if speech is not None else "off", context.settings.granted),
+        granted=granted if speech is None else granted_with(speech.mode, granted),
         speech=speech,
         reach=Reach(context.settings.rules, context.settings.send_to),
         folder=outbox_folder(run.session, context.settings),
@@ -57,9 +58,11 @@ def shows(context: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisi
         return WorkVisibility(thoughts=thoughts, most=most)
     if run.message.subagent:
         return WorkVisibility("full", tool_output=True, thoughts=thoughts, most=most)  # in its log
+    if (verbose := context.level("verbose")) == "off":
+        return WorkVisibility(thoughts=thoughts, most=most)
     trusted = all(asked.message.command_authorised for asked in run.inputs)
     configured, group = run.conversation.settings.tool_display, run.message.in_group
-    tools, output = work_shown(context.level("verbose"), configured, group=group, trusted=trusted)
+    tools, output = work_shown(verbose, configured, group=group, trusted=trusted)
     return WorkVisibility(tools, output, thoughts, most)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
@@ -80,7 +80,7 @@ def watches_sockets(url: str) -> bool:
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
+def _told(url: str) -> Generator[None]:
     """An engine of another package may raise anything; its address is left out, as it may hold a password."""
     scheme = url.partition(":")[0]
     try:

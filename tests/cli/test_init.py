@@ -208,7 +208,7 @@ def test_what_cannot_be_verified_is_said(folder):
     [
         (
             "localhost:11434",
-            "That is not an address: expected an address that begins with http:// or https://, found",
+            "That is not an address: expected an address that begins with http:// or https:// and a valid host, found",
         ),
         ("http://127.0.0.1:99999/v1", "Nothing answers at http://127.0.0.1:99999/v1 (Port out of range 0-65535)."),
         ("http://name.invalid/v1", "Nothing answers at http://name.invalid/v1 ("),

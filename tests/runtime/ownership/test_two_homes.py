@@ -4,9 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from unittest.mock import patch
 
+import pytest
+
 from rejoinder.app import with_channel
 from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
-from rejoinder.events import Route
+from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.session import SessionSettings, route_home, shard_of
 from rejoinder.store.base import IndexedMessage, NoteMessages
 from rejoinder.testing.store_contract.given import NOW
@@ -26,6 +28,10 @@ from tests.runtime.ownership.test_moving_shards import (
 SESSION = shard_of("main", SHARDS)
 CHAT = next(number for number in range(100) if shard_of(route_home(Route("fake", f"chat-{number}")), SHARDS) != SESSION)
 """It was written to before anybody spoke there, and stays where it was."""
+AT_HOME = next(
+    number for number in range(100) if shard_of(route_home(Route("fake", f"chat-{number}")), SHARDS) == SESSION
+)
+"""A chat in the shard of the session."""
 PLACE = shard_of(route_home(Route("fake", f"chat-{CHAT}")), SHARDS)
 SHARED = with_channel(
     Settings(
@@ -34,7 +40,7 @@ SHARED = with_channel(
     ),
     "fake",
     "bot",
-    (),
+    (f"chat-{CHAT}",),
 )
 
 
@@ -65,12 +71,10 @@ async def two_processes() -> AsyncIterator[tuple[World, Process, Process]]:
 
 
 async def first_dies(world: World, two: Process) -> None:
-    """It does nothing any more; the second renews its lease, and takes the shard of the chat too."""
-    world.seconds += LEASE - 1
-    await two.renew(is_told=True)
-    world.seconds += 2
-    await two.claim(PLACE)
-    await ripple(200)
+    """It does nothing any more, and its lease runs out; the second renews its own."""
+    for _ in range(2):
+        world.seconds += LEASE / 2 + 0.5
+        await two.renew(is_told=True)
 
 
 async def test_a_turn_is_answered_though_the_owner_of_its_chat_dies() -> None:
@@ -82,6 +86,8 @@ async def test_a_turn_is_answered_though_the_owner_of_its_chat_dies() -> None:
         await ripple(200)
         assert (await world.store.workload()).runs == 1
         await first_dies(world, two)
+        await two.claim(PLACE)
+        await ripple(200)
         world.agents_answer.set()
         await ripple(200)
         assert world.said[f"chat-{CHAT}"] == ["re #1", "re #2"]
@@ -108,6 +114,45 @@ async def test_a_turn_goes_on_when_the_shard_of_its_session_moves() -> None:
         (turn,) = [await world.store.turn(1)]
         assert turn is not None
         assert (turn.turn.state, turn.turn.attempts) == ("closed", 1)
+
+
+@pytest.mark.parametrize("is_answered", [False, True], ids=["stopped", "answered"])
+async def test_a_turn_that_is_over_is_closed_while_its_session_is_busy(is_answered: bool) -> None:
+    """TU-20: one that somebody stopped before it could run again, and one whose answer was planned."""
+    async with two_processes() as (world, one, two):
+        held_back = world.platform_answers if is_answered else world.agents_answer
+        held_back.clear()
+        await one.says(CHAT)
+        await ripple(200)
+        world.agents_answer.clear()
+        await first_dies(world, two)
+        engine = await two.gateway.engines.claim(PLACE)
+        assert engine is not None
+        await two.says(AT_HOME)
+        await ripple(200)
+        assert await states(world) == [("answered" if is_answered else "open"), "open"]
+        two.gateway.engines.start_recovery(engine)
+        await ripple(200)
+        if not is_answered:
+            assert await states(world) == ["open", "open"]  # it waits until the session is free
+            await two.gateway.dispatch(
+                Inbound("fake", "stop", "stop", Chat(f"chat-{CHAT}", "direct"), Sender(f"chat-{CHAT}"), "/stop")
+            )
+            await ripple(200)
+        assert await states(world) == ["closed", "open"]
+        assert (await world.store.workload()).runs == 1
+        world.agents_answer.set()
+        world.platform_answers.set()
+        await ripple(200)
+        assert await states(world) == ["closed", "closed"]
+        assert world.said[f"chat-{AT_HOME}"] == ["re #2"]
+        assert "re #1" not in world.said[f"chat-{CHAT}"] or is_answered
+
+
+async def states(world: World) -> list[str]:
+    """Of both turns, in the order in which they began."""
+    found = [await world.store.turn(number) for number in (1, 2)]
+    return [each.turn.state for each in found if each is not None]
 
 
 class OneSession(MovingShards):

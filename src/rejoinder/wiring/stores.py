@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from rejoinder import plugins
 from rejoinder.config.kinds import store_file, store_kind
 from rejoinder.config.schema import GatewaySettings
-from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.errors import BadConfiguration, BadUse, RejoinderError, StoreUnavailable
 from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
 from rejoinder.store.declaration import ShareOptions, StoreKind
 
@@ -87,9 +87,23 @@ def outbox_beside(url: str) -> Path | None:
 
 
 def _made(url: str, make: Callable[[StoreKind], T]) -> T:
-    """An engine imports its packages with the first store it opens."""
+    """An engine imports its packages with the first store it opens; one of another package may raise anything."""
     kind = store_kind(url)
     try:
         return make(kind)
-    except ModuleNotFoundError as problem:
-        raise plugins.missing_extra("store", url.partition(":")[0], problem, kind.extra) from problem
+    except RejoinderError:
+        raise
+    except Exception as problem:
+        raise _in_words(problem, url.partition(":")[0], kind) from problem
+
+
+def _in_words(problem: Exception, scheme: str, kind: StoreKind) -> RejoinderError:
+    """Without the address, as that may hold a password."""
+    if isinstance(problem, ModuleNotFoundError):
+        told = plugins.missing_extra("store", scheme, problem, kind.extra)
+        if isinstance(told, RejoinderError):
+            return told
+    return BadConfiguration(
+        f"gateway.store: the {scheme} store cannot be opened: {plugins.raised(problem)}; check its address, "
+        "and if that is right, tell whoever wrote this engine"
+    )

@@ -18,7 +18,7 @@ async def test_several_lanes_are_stopped_at_once():
             if len(told) == 3:
                 for gone in told:
                     gone.set()
-            return SimpleNamespace(gone=told[-1])
+            return SimpleNamespace(ended=told[-1])
 
     lanes: list[Any] = [Lane() for _ in range(3)]
     async with asyncio.timeout(PATIENCE):

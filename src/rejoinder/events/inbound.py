@@ -205,7 +205,7 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
         return "\n".join(filter(None, (passed_on, *self.untrusted_context)))
 
     @property
-    def in_short(self) -> str:
+    def summary(self) -> str:
         """What stands for it in a list or in an explanation: its text, or the names of its files."""
         return self.text or ", ".join(each.name or each.kind or "file" for each in self.attachments)
 
@@ -215,11 +215,11 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
         return Route(self.channel, self.chat.id, self.thread, self.account)
 
     @property
-    def opened(self) -> NewThread | None:
+    def opened_thread(self) -> NewThread | None:
         """The thread it has been put into by its decision, if its answer opens that (CH-2)."""
         return self.opens if self.opens is not None and self.opens.thread == self.thread else None
 
     @property
-    def stands_at(self) -> Route:
+    def own_route(self) -> Route:
         """Where the message itself stands: a thread that its answer opens hangs under it."""
-        return Route(self.channel, self.chat.id, None if self.opened else self.thread, self.account)
+        return Route(self.channel, self.chat.id, None if self.opened_thread else self.thread, self.account)

@@ -172,5 +172,5 @@ class TurnRouting:
                 overheard = said_in.overheard.of(agent)
                 if said_in is conversation:
                     conversation.overheard.was_told(agent)
-            asked = self._queueing.asked(place.event, message, agent, conversation, overheard, handle)
-            self._lanes.arrive(each.held.key, agent, each.queue, asked, each.in_line, granted)
+            turn_input = self._queueing.turn_input(place.event, message, agent, conversation, overheard, handle)
+            self._lanes.arrive(each.held.key, agent, each.queue, turn_input, each.in_line, granted)

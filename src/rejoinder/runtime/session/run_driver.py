@@ -36,14 +36,14 @@ class TurnRunner(Protocol):
 
     async def run(self, run: Run) -> None: ...
 
-    async def steer(self, run: Run, asked: tuple[TurnInput, ...]) -> bool: ...
+    async def steer(self, run: Run, inputs: tuple[TurnInput, ...]) -> bool: ...
 
-    async def left_out(
-        self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[DroppedInput, ...]
+    async def inputs_left_out(
+        self, inputs: tuple[TurnInput, ...], reason: Reason | None, dropped: tuple[DroppedInput, ...]
     ) -> None:
         """These got no turn: dropped for this reason or, if None, summarised for the agent in a line each.
 
-        `told`: the notices that were planned for their senders.
+        `dropped`: the notices that were planned for their senders.
         """
         ...
 
@@ -55,10 +55,10 @@ class RunJournal(Protocol):
         """Claims the turn and has it granted to the run, saying through `run.claiming` when it can be called off."""
         ...
 
-    async def steered(self, run: Run, asked: tuple[TurnInput, ...]) -> None: ...
+    async def record_steered(self, run: Run, inputs: tuple[TurnInput, ...]) -> None: ...
 
-    async def left_out(
-        self, session: str, agent: str, asked: tuple[TurnInput, ...], reason: Reason | None
+    async def leave_out(
+        self, session: str, agent: str, inputs: tuple[TurnInput, ...], reason: Reason | None
     ) -> tuple[DroppedInput, ...]:
         """Returns the planned notice of each message whose sender is owed one."""
         ...

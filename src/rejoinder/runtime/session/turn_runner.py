@@ -239,36 +239,36 @@ class AgentTurnRunner:
 
     # --- messages without a turn of their own -----------------------------------------------------
 
-    async def steer(self, run: Run, asked: tuple[TurnInput, ...]) -> bool:
-        run.offer(asked)
+    async def steer(self, run: Run, inputs: tuple[TurnInput, ...]) -> bool:
+        run.offer(inputs)
         context = self._contexts.get(run)
         if context is None:
             return False  # it is over
         agent = context.agent
-        further = brief_further(context, await with_files(asked, agent, self._file_readers))
+        further = brief_further(context, await with_files(inputs, agent, self._file_readers))
         taken = can(agent, CanSteer) and self._lease.holds and await agent.steer(further)
         if taken:
             run.transcript.told.append(further.parts)
         return taken
 
-    async def left_out(
-        self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[DroppedInput, ...]
+    async def inputs_left_out(
+        self, inputs: tuple[TurnInput, ...], reason: Reason | None, dropped: tuple[DroppedInput, ...]
     ) -> None:
-        for each in asked:
+        for each in inputs:
             _became_nothing(each)
             if reason != "stopped":
                 step = Step("lane", "summarised" if reason is None else "dropped", reason)
                 each.conversation.trace(each.message.inbound.message_id, (step,))
-        for each in told:
-            follow = each.asked.conversation.sender.follow
+        for each in dropped:
+            follow = each.input.conversation.sender.follow
             if each.notice.kind == REACTS and isinstance(await follow(each.notice), Unsent):
                 await self._say_left_out(each, reason)
 
     async def _say_left_out(self, left: DroppedInput, reason: Reason | None) -> None:
         """Says it in words where the platform did not take the reaction (TU-5)."""
-        if (said := notices.left_out_in_words(left.asked, reason, self._clock(), left.prefix)) is not None:
+        if (said := notices.left_out_notice_in_words(left.input, reason, self._clock(), left.prefix)) is not None:
             await WriteBatch(said).insist(self._store)
-            notices.wake((left.asked.conversation,))
+            notices.wake((left.input.conversation,))
 
 
 async def _unsaid(_: str) -> None:
@@ -276,17 +276,17 @@ async def _unsaid(_: str) -> None:
 
 
 def _became(run: Run, state: State) -> None:
-    for asked in run.inputs:
-        if asked.signs is not None:
-            asked.signs.became(state)
+    for each in run.inputs:
+        if each.signs is not None:
+            each.signs.became(state)
 
 
 def _end(run: Run, *, ok: bool) -> None:
-    for asked in (*run.inputs, *run.steered_inputs):
-        if asked.signs is not None:
-            asked.signs.ended(ok=ok)
+    for each in (*run.inputs, *run.steered_inputs):
+        if each.signs is not None:
+            each.signs.ended(ok=ok)
 
 
-def _became_nothing(asked: TurnInput) -> None:
-    if asked.signs is not None:
-        asked.signs.ended(ok=False)
+def _became_nothing(turn_input: TurnInput) -> None:
+    if turn_input.signs is not None:
+        turn_input.signs.ended(ok=False)

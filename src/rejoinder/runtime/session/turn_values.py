@@ -36,16 +36,16 @@ def answer_context(context: RunContext, speech: Speech | None) -> AnswerContext:
         folder=outbox_folder(run.session, context.settings),
         loads_files=context.settings.loads_files,
         directives=context.settings.directives,
-        opens=message.inbound.opened,
+        opens=message.inbound.opened_thread,
         reply_context=message.inbound.reply_context,
         is_message=message.inbound.entry not in ("native", "button") and not message.inbound.unseen,
     )
 
 
-def _texts(asked: tuple[TurnInput, ...]) -> tuple[str, ...]:
+def _texts(inputs: tuple[TurnInput, ...]) -> tuple[str, ...]:
     """All that people wrote for this turn."""
     texts: list[str] = []
-    for each in asked:
+    for each in inputs:
         inbound = each.message.inbound
         texts += (inbound.text, *inbound.untrusted_context)
         if each.overheard or inbound.pages:
@@ -61,7 +61,7 @@ def shows(context: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisi
         return WorkVisibility("full", tool_output=True, thoughts=thoughts, most=most)  # in its log
     verbose, tools = context.level("verbose"), "none"
     if verbose != "off":
-        trusted = all(asked.message.command_authorised for asked in run.inputs)
+        trusted = all(each.message.command_authorised for each in run.inputs)
         tools = display_for(run.conversation.settings.tool_display, group=in_group, trusted=trusted)
     output = verbose == "full" and tools == "full" and not in_group
     return WorkVisibility(tools, output, thoughts, most)

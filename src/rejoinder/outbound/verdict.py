@@ -19,8 +19,8 @@ OnUnknown = Literal["hold", "resend"]
 Recognises = Literal["keys", "messages", "openings", "nothing"]
 """How an unanswered call can be followed up: the platform takes a key once; it can be asked for any message of ours, or
 only for the opening of a draft; or there is no way to tell."""
-Concession = Literal["formatting", "message", "target", "thread", "kind"]
-"""What a later try gives up: the format, the message that was to be edited, the one that was to be replied to, the
+Omission = Literal["formatting", "message", "target", "thread", "kind"]
+"""What a later try leaves out: the format, the message that was to be edited, the one that was to be replied to, the
 thread that was to be opened, the display of a file as what it is."""
 
 LONGEST_PAUSE: Final = 30.0
@@ -39,7 +39,7 @@ class Arrived(Struct, frozen=True):
 
 
 class Retry(Struct, frozen=True):
-    """`concedes`: what is given up for the next try. `everywhere`: the whole account waits that long. `refused`: the
+    """`omits`: what the next try leaves out. `everywhere`: the whole account waits that long. `refused`: the
     account waits until the platform accepts a call again, which is tried from time to time."""
 
     seconds: float
@@ -47,7 +47,7 @@ class Retry(Struct, frozen=True):
     counted: bool = True
     everywhere: bool = False
     refused: bool = False
-    concedes: "Concession | None" = None
+    omits: "Omission | None" = None
 
 
 class LookUp(Struct, frozen=True):
@@ -79,7 +79,7 @@ def judge(
     recognises: Recognises,
     *,
     tries: int,
-    conceded: frozenset[str] = frozenset(),
+    omitted: frozenset[str] = frozenset(),
     on_unknown: OnUnknown = "hold",
     jitter: float = 0.5,
 ) -> Verdict:
@@ -87,14 +87,14 @@ def judge(
     match outcome:
         case Delivered(message=message, place=place):
             return Arrived(message, place)
-        case Rejected(reason=reason, why="formatting") if _has_words(operation) and "formatting" not in conceded:
-            return Retry(0.0, reason, counted=False, concedes="formatting")
-        case Rejected(reason=reason, why="target") if (lost := _lost_target(operation, conceded)) is not None:
-            return Retry(0.0, reason, counted=False, concedes=lost)
-        case Rejected(reason=reason, why="thread") if _opens_thread(operation) and "thread" not in conceded:
-            return Retry(0.0, reason, counted=False, concedes="thread")
-        case Rejected(reason=reason, why="kind") if _shows_files(operation) and "kind" not in conceded:
-            return Retry(0.0, reason, counted=False, concedes="kind")
+        case Rejected(reason=reason, why="formatting") if _has_words(operation) and "formatting" not in omitted:
+            return Retry(0.0, reason, counted=False, omits="formatting")
+        case Rejected(reason=reason, why="target") if (lost := _lost_target(operation, omitted)) is not None:
+            return Retry(0.0, reason, counted=False, omits=lost)
+        case Rejected(reason=reason, why="thread") if _opens_thread(operation) and "thread" not in omitted:
+            return Retry(0.0, reason, counted=False, omits="thread")
+        case Rejected(reason=reason, why="kind") if _shows_files(operation) and "kind" not in omitted:
+            return Retry(0.0, reason, counted=False, omits="kind")
         case Rejected(reason=reason, why="account"):
             return Retry(0.0, reason, counted=False, refused=True)
         case Rejected(reason=reason):
@@ -105,7 +105,7 @@ def judge(
         case RetryAfter(seconds=seconds, reason=reason):
             return _again(operation, seconds or 0.0, reason or "not taken", tries, jitter)
         case Unknown(reason=reason):
-            is_edit = isinstance(operation, Amend) and "message" not in conceded
+            is_edit = isinstance(operation, Amend) and "message" not in omitted
             if recognises == "keys" or is_edit or isinstance(operation, React | Remove):
                 return _again(operation, 0.0, reason, tries, jitter)
             if recognises == "messages" or (isinstance(operation, Open) and recognises == "openings"):
@@ -157,12 +157,12 @@ def _shows_files(operation: Operation) -> bool:
     return isinstance(operation, Say) and any(file.kind != "document" for file in operation.part.files)
 
 
-def _lost_target(operation: Operation, conceded: frozenset[str]) -> Concession | None:
+def _lost_target(operation: Operation, omitted: frozenset[str]) -> Omission | None:
     """Which message is missing, if the operation can be done without it."""
     match operation:
-        case Amend() if "message" not in conceded:
+        case Amend() if "message" not in omitted:
             return "message" if operation.resend_if_gone else None
-        case Say(part=part) | Open(part=part) | Amend(part=part) if part.reply_to is not None or "thread" in conceded:
-            return None if "target" in conceded else "target"  # without its thread it replies to what opened that
+        case Say(part=part) | Open(part=part) | Amend(part=part) if part.reply_to is not None or "thread" in omitted:
+            return None if "target" in omitted else "target"  # without its thread it replies to what opened that
         case _:
             return None

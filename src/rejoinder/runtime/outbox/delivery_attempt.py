@@ -145,7 +145,7 @@ class DeliveryAttempts:
             operation = operation or decode(row.body)
         except DecodeError as error:
             return await (self._leave(row, error) if self._is_of_another(row) else self._bury(row, error))
-        conceded, line = frozenset(row.conceded), self._line
+        omitted, line = frozenset(row.omitted), self._line
         place = await self._place_of(row) if self._may_move(operation) else None
         before, accepted = _POINTS.get(type(operation), ("K16", "K17"))
         crashpoint(before)
@@ -153,8 +153,8 @@ class DeliveryAttempts:
         try:
             line.pace.spend()
             with line.typing_calls.speaking(), calling(accepted):
-                call = perform(operation, self._channel, self._route, conceded, self._kept, place, self._clock())
-                outcome = await (line.low_priority.make(call) if type(operation) is React else call)
+                call = perform(operation, self._channel, self._route, omitted, self._kept, place, self._clock())
+                outcome = await (line.low_priority.run(call) if type(operation) is React else call)
         except Exception as error:  # a channel may be third-party code
             log.exception("%s failed while sending a part", self._channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
@@ -172,7 +172,7 @@ class DeliveryAttempts:
         """It stays the first of its line until a process of its version has the shard (SC-25)."""
         log.warning("%s: part %s is left to other processes: %s", self._channel.name, row.key, error)
         later = self._clock() + LEFT
-        await self._keep(RetryPart(row, later, f"left to other processes: {error}", False, row.conceded))
+        await self._keep(RetryPart(row, later, f"left to other processes: {error}", False, row.omitted))
         self._line.has_more()
 
     async def _bury(self, row: StoredPart, error: DecodeError) -> None:
@@ -187,7 +187,7 @@ class DeliveryAttempts:
             operation,
             self.recognised_by,
             tries=row.attempts,
-            conceded=frozenset(row.conceded),
+            omitted=frozenset(row.omitted),
             on_unknown=self._on_unknown,
             jitter=random(),
         )
@@ -280,15 +280,15 @@ class DeliveryAttempts:
             if not was:
                 refused = "%s: nothing can be sent: %s; messages are kept and tried again in %.0f s, then each minute"
                 log.error(refused, self._channel.name, verdict.error, seconds)
-        elif verdict.concedes is not None:
-            log.warning("%s refused a %s: %s", self._channel.name, verdict.concedes, verdict.error)
+        elif verdict.omits is not None:
+            log.warning("%s refused a %s: %s", self._channel.name, verdict.omits, verdict.error)
         elif verdict.everywhere:
             waits = "%s: nothing is sent for %.0f s: %s; messages are kept"
             log.warning(waits, self._channel.name, verdict.seconds, verdict.error)
         elif verdict.seconds:
             log.info("%s: trying again in %.1f s: %s", self._channel.name, verdict.seconds, verdict.error)
-        at, given_up = now + timedelta(seconds=verdict.seconds), {*row.conceded, *filter(None, (verdict.concedes,))}
-        await self._keep(RetryPart(row, at, verdict.error, verdict.counted, tuple(sorted(given_up))))
+        at, omitted = now + timedelta(seconds=verdict.seconds), {*row.omitted, *filter(None, (verdict.omits,))}
+        await self._keep(RetryPart(row, at, verdict.error, verdict.counted, tuple(sorted(omitted))))
         if not verdict.counted:
             self._line.pace.pause(verdict.seconds, everywhere=verdict.everywhere)
         self._line.has_more()
@@ -307,7 +307,7 @@ class DeliveryAttempts:
         try:
             if can(channel, CanFind) and isinstance(operation, Say | Open):
                 place = await self._place_of(row) if self._may_move(operation) else None
-                form = form_of(operation.part, None, frozenset(row.conceded), place)
+                form = form_of(operation.part, None, frozenset(row.omitted), place)
                 if form.files and can(channel, CanFindFiles):
                     known = await self._store.messages(form.route, limit=LATEST_MESSAGES)
                     outcome = await channel.find_files(form, row.planned, {message.id for message in known})
@@ -326,7 +326,7 @@ class DeliveryAttempts:
             case Rejected(reason=reason):  # an opening that was not found
                 await self._forget(row, reason)
             case RetryAfter(limited=False):
-                await self._keep(RetryPart(row, now, row.error, conceded=row.conceded))
+                await self._keep(RetryPart(row, now, row.error, omitted=row.omitted))
                 self.looking.discard(row.id)
                 self._line.has_more()
             case RetryAfter():  # a rate limit: this does not count as a look
@@ -411,7 +411,7 @@ class DeliveryAttempts:
                 case Forget():
                     await self._forget(row, error)
                 case _:
-                    await self._keep(RetryPart(row, now, error, conceded=row.conceded))
+                    await self._keep(RetryPart(row, now, error, omitted=row.omitted))
                     self.looking.discard(row.id)
         except Superseded:  # it has been settled elsewhere
             self.looking.discard(row.id)

@@ -23,7 +23,7 @@ from typing import Final
 from msgspec import Struct
 
 from rejoinder.alarms import Alarm, call_at
-from rejoinder.channels.base import Channel, PacesFrames
+from rejoinder.channels.base import Channel, LimitsFrameRate
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import Route
@@ -378,5 +378,5 @@ class ConversationSender:
 
 
 def _frames(channel: Channel, route: Route) -> Rate | None:
-    rate = channel.frame_rate(route) if can(channel, PacesFrames) else None
+    rate = channel.frame_rate(route) if can(channel, LimitsFrameRate) else None
     return None if rate is None else Rate(*rate)

@@ -49,12 +49,12 @@ class Consequences:
 
     async def settle(self, decision: Decision, held: HeldSession | None) -> None:
         """For an event that gets no turn."""
-        walked, conversation = decision.result, decision.conversation
+        result, conversation = decision.result, decision.conversation
         record = await self._recorder.begin(decision)
         batch = record.batch
-        overheard = any(isinstance(effect, Overhear) for effect in walked.effects)
-        batch.add_all((SettleEvent(decision.event.id, reason(walked, overheard=overheard), overheard),))
-        session = None if held is None or walked.session == held.session else walked.session
+        overheard = any(isinstance(effect, Overhear) for effect in result.effects)
+        batch.add_all((SettleEvent(decision.event.id, reason(result, overheard=overheard), overheard),))
+        session = None if held is None or result.session == held.session else result.session
         if held is not None and session is not None:
             batch.add_all(held.put_verbs(session))
             batch.add_all(self._recorder.kept_start(held, session, conversation))

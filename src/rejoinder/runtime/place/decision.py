@@ -37,9 +37,9 @@ class Decision(Struct, frozen=True):
 
 
 def asking(decision: Decision) -> EffectContext:
-    walked, here = decision.result, decision.conversation
+    result, here = decision.result, decision.conversation
     who = (here, decision.agent, decision.members, decision.now)
-    return EffectContext(decision.event, walked.message, walked.session, *who)
+    return EffectContext(decision.event, result.message, result.session, *who)
 
 
 def is_owners(decision: Decision) -> bool:
@@ -60,9 +60,9 @@ def replies(decision: Decision, performed: Sequence[EffectResult]) -> Sequence[s
     return (NOT_YOURS,) if alone and inbound.chat.kind != "direct" else ()
 
 
-def reason(walked: StageResult, *, overheard: bool) -> str:
+def reason(result: StageResult, *, overheard: bool) -> str:
     """The recorded end of an event that gets no turn, for people."""
-    outcome = walked.outcome
+    outcome = result.outcome
     how = "overheard" if overheard else "answered" if isinstance(outcome, Answer) else "dropped"
     return f"{how}: {outcome.reason}" if outcome.reason else how
 

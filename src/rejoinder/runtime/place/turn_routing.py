@@ -94,8 +94,8 @@ class TurnRouting:
         own: HeldSession,
     ) -> None:
         """`sessions` by agent, all of them held; `own` is the session the decision was made for, woken or not."""
-        walked, conversation, event = decision.result, decision.conversation, decision.event
-        message, session, batch = walked.message, walked.session or own.session, record.batch
+        result, conversation, event = decision.result, decision.conversation, decision.event
+        message, session, batch = result.message, result.session or own.session, record.batch
         if session.agent not in message.agents:
             batch.add_all(own.put_verbs(session))
         there = decision.answered_in

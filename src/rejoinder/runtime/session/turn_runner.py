@@ -159,7 +159,7 @@ class AgentTurnRunner:
         await self._begin(run, context.session, notice)
         self._tools.open(run.session, lambda name, given: self._parts.tools(run, context, answer).call(name, given))
         try:
-            return await self._attempts.make(
+            return await self._attempts.run(
                 context.agent,
                 turn,
                 relay.attempt,

@@ -410,9 +410,9 @@ class Retention(Struct, frozen=True):
     rows: int = 100
     """Kept low, because no write is possible while they are removed."""
     unnamed: timedelta = timedelta(days=1)
-    """Blobs that no row names, counted from when the last one stopped."""
+    """How long a blob is kept after the last row that named it is gone."""
     unfinished: timedelta = timedelta(hours=1)
-    """Blobs that never became whole, since their last chunk."""
+    """How long a blob that never became whole is kept after its last chunk."""
 
 
 class Sweep(Verb[int], frozen=True):

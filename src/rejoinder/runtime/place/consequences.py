@@ -1,7 +1,7 @@
 """What a decision leads to: one commit that stores it, with the start of its turn if that is immediate (DU-12).
 
-Before that commit nothing has happened. After it the message is settled or has its place in a lane, and hooks and
-replies follow.
+Before that commit nothing has an effect. After it the message is settled or waits in a lane, and then hooks are told
+and replies sent.
 """
 
 from collections.abc import Coroutine
@@ -40,7 +40,7 @@ class Consequences:
         self._routing = routing
 
     def of(self, decision: Decision, held: HeldSession) -> Coroutine[Any, Any, None]:
-        """For a decision made with its session in hand."""
+        """Carries out a decision for which the session was locked."""
         if isinstance(decision.result.outcome, Continue):
             return self._routing.route(decision, held)
         if (work := self._effects.as_turn(decision.result, decision.agent)) is not None:
@@ -48,7 +48,7 @@ class Consequences:
         return self.settle(decision, held)
 
     async def settle(self, decision: Decision, held: HeldSession | None) -> None:
-        """For an event that gets no turn."""
+        """Stores the decision of an event that gets no turn."""
         result, conversation = decision.result, decision.conversation
         record = await self._recorder.begin(decision)
         batch = record.batch

@@ -1,4 +1,4 @@
-"""Drives a lane: performs what `turns.lane` decides, and gives it the answers it is owed.
+"""Drives a lane: performs what `turns.lane` decides, and reports the results that it expects.
 
 Rule 1: every Start is ended by exactly one RunEnded, however its run ends (run_driver.py).
 Rule 2: every Steer is answered, even if the run is over by then; every WakeAfter comes back as DebounceElapsed.
@@ -76,7 +76,7 @@ class SessionLane(RunDriver):
 
     @property
     def held_back(self) -> str:
-        """Why its turn does not run, though nothing of its session is in the way."""
+        """Why its turn does not run although nothing in its session prevents that; empty: no such reason."""
         resumed = self.run.resumed if self.run is not None and self.run.task is None else None
         return UNTIL_STABLE if resumed is not None and resumed.again is RerunPolicy.WHEN_STABLE else ""
 
@@ -85,8 +85,8 @@ class SessionLane(RunDriver):
         return len(self.lane.waiting)
 
     def is_at(self, route: Route) -> bool:
-        """A message of this place runs or waits here. One whose thread is not open yet is still a message of its chat:
-        there is no other place in which people could stop it."""
+        """Whether a message of this place runs or waits here. A message whose thread is not open yet also belongs to
+        its chat, because people can stop it only there."""
         return any(
             each.conversation.route == route
             or (each.conversation.opening is not None and each.message.inbound.own_route == route)
@@ -94,7 +94,7 @@ class SessionLane(RunDriver):
         )
 
     def waiting_input(self, event: int) -> TurnInput | None:
-        """This message, if it waits by itself."""
+        """The message of this event, if it waits and was not gathered with others."""
         alone = (group[0] for id, group in self._inputs.items() if len(group) == 1 and waits(self.lane, id))
         return next((each for each in alone if each.event == event), None)
 
@@ -114,12 +114,12 @@ class SessionLane(RunDriver):
 
     @property
     def is_talked_to(self) -> bool:
-        """Something that runs or waits here was said by somebody: a job's turn was not."""
+        """Whether a person wrote something that runs or waits here, and it is not only the turn of a job."""
         return any(not each.message.background for each in self._at_hand)
 
     @property
     def _at_hand(self) -> Iterator[TurnInput]:
-        """What runs or waits."""
+        """The messages that run or wait."""
         if self.run is not None and self.is_running:
             yield from self.run.inputs
         for group in self._inputs.values():
@@ -159,7 +159,7 @@ class SessionLane(RunDriver):
         self._perform(start)
 
     def remember(self, summarised: tuple[backlog.QueuedMessage, ...]) -> None:
-        """These were left out before a restart; the next turn summarises them in a line each."""
+        """These were left out before a restart; the next turn summarises each in one line."""
         overflow = self.lane.overflow.telling(summarised, at_most=self.lane.settings.cap)
         self.lane = replace(self.lane, overflow=overflow)
 
@@ -192,7 +192,7 @@ class SessionLane(RunDriver):
                 self._deps.slots.ask(self.key, self.agent, lambda: self._go(run), again)
             case Steer(ids=ids):
                 inputs = tuple(each for id in ids for each in self._inputs[id])
-                # The offer is always answered, whatever became of it; a second answer is harmless.
+                # The offer is always answered, whatever happens to it; a second answer is harmless.
                 refused = SteerRefused(action.run, ids)
                 self._tasks.start(f"steer:{self.key}", self._offer(action, inputs), then=lambda: self.feed(refused))
             case Steered(ids=ids):
@@ -216,7 +216,7 @@ class SessionLane(RunDriver):
         return taken
 
     def _taken_in(self, inputs: tuple[TurnInput, ...]) -> None:
-        """They end as the run they went into ends; if that is already over, they have been answered."""
+        """They end with the run that took them in; if that is already over, they have been answered."""
         if self.run is not None:
             self.run.take_in(inputs)
             return

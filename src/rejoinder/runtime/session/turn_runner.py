@@ -1,4 +1,4 @@
-"""One turn from its messages to its last delivery: brief, try, answer, remember."""
+"""Runs one turn from its messages to its last delivery: brief the agent, try its models, answer, and remember."""
 
 import asyncio
 from time import monotonic
@@ -56,7 +56,7 @@ REACTS = kind(React("", ""))
 
 
 class AgentTurnRunner:
-    """Does the work of the lanes, and remembers what is needed between turns."""
+    """Runs the turns of all lanes, and keeps what later turns need."""
 
     def __init__(self, services: Services, sessions: Sessions, parts: TurnParts) -> None:
         self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
@@ -181,7 +181,7 @@ class AgentTurnRunner:
             _end(run, ok=done)
 
     async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
-        """What a verbose session is told before the answer (TU-29)."""
+        """The notices that a verbose session gets before the answer (TU-29)."""
         if is_untouched(session) and not run.message.background:
             await notice(NEW_SESSION)
         if self.compaction.untold(run.session):
@@ -231,7 +231,7 @@ class AgentTurnRunner:
             self.compaction.context[run.session] = usage.context_tokens
 
     def _note_failure(self, run: Run, failed: Failed | None) -> None:
-        """Called before the failure is shown, so that a user who reads of it finds the details in `/status`."""
+        """Called before the failure is shown, so that a user who then asks finds the details in `/status`."""
         if failed is None:
             self.failures.pop(run.session, None)
         else:
@@ -265,7 +265,7 @@ class AgentTurnRunner:
                 await self._say_left_out(each, reason)
 
     async def _say_left_out(self, left: DroppedInput, reason: Reason | None) -> None:
-        """Says it in words where the platform did not take the reaction (TU-5)."""
+        """Sends the notice as text if the platform did not take the reaction (TU-5)."""
         if (said := notices.left_out_notice_in_words(left.input, reason, self._clock(), left.prefix)) is not None:
             await WriteBatch(said).insist(self._store)
             notices.wake((left.input.conversation,))

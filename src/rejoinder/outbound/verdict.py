@@ -1,8 +1,8 @@
-"""What follows from a platform's response to a operation, without I/O (DE-31, DE-32, DE-13, OD-62).
+"""Decides what follows from a platform's response to an operation, without I/O (DE-31, DE-32, DE-13, OD-62).
 
 Rule 1: what certainly did not arrive is tried again; what the platform will never accept, once more in a reduced form.
 Rule 2: what may have arrived is not repeated, unless that is harmless or configured.
-Rule 3: a operation that adds no words, such as the opening of a draft, is never left for a person to decide.
+Rule 3: an operation that adds no text, such as the opening of a draft, is never left for a person to decide.
 docs/delivery.md has the whole grid, generated from `judge`.
 """
 
@@ -15,7 +15,7 @@ from rejoinder.events.outcomes import Delivered, Outcome, Rejected, RetryAfter, 
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, Sign
 
 OnUnknown = Literal["hold", "resend"]
-"""What is done with a message when it is unknown whether it arrived (DU-3)."""
+"""What to do with a message if it is unknown whether it arrived (DU-3)."""
 Recognises = Literal["keys", "messages", "openings", "nothing"]
 """How an unanswered call can be followed up: the platform takes a key once; it can be asked for any message of ours, or
 only for the opening of a draft; or there is no way to tell."""
@@ -28,11 +28,11 @@ LONGEST_PAUSE: Final = 30.0
 MOST_TRIES: Final = 3000
 """About a day of trying: platforms have been down for a night, and messages of that night are sent after it."""
 MOST_TRIES_OF_A_SIGN: Final = 5
-"""A reaction or a removal that does not go through is not worth keeping a conversation waiting."""
+"""A reaction or removal that keeps failing must not hold up a conversation."""
 
 
 class Arrived(Struct, frozen=True):
-    """`place`: where it stands, if not where it was sent."""
+    """`place`: where the message was put, if not where it was sent."""
 
     message: str
     place: Route | None = None
@@ -51,7 +51,7 @@ class Retry(Struct, frozen=True):
 
 
 class LookUp(Struct, frozen=True):
-    """Ask the platform whether it is there."""
+    """Ask the platform whether the message is there."""
 
     error: str
 
@@ -61,7 +61,7 @@ class HoldBack(Struct, frozen=True):
 
 
 class Forget(Struct, frozen=True):
-    """Whether it arrived or not, nothing is missing and no decision is needed."""
+    """Whether it arrived or not makes no difference, so nobody has to decide anything."""
 
     error: str
 
@@ -122,7 +122,7 @@ def _again(operation: Operation, seconds: float, reason: str, tries: int, jitter
 
 
 def _ended(operation: Operation, reason: str) -> Verdict:
-    """The opening of a draft is not kept to be resent by hand: it would appear beside its answer."""
+    """The opening of a draft is not kept for resending by hand, because it would appear beside its answer."""
     adds_nothing = (
         isinstance(operation, Open)
         or (isinstance(operation, Amend) and not operation.resend_if_gone)
@@ -132,7 +132,7 @@ def _ended(operation: Operation, reason: str) -> Verdict:
 
 
 def _is_low_priority(operation: Operation) -> bool:
-    """A word to one person about what they have just pressed or chosen is of no use later (CH-3)."""
+    """A message to one person about what they have just pressed or chosen is of no use later (CH-3)."""
     return (
         isinstance(operation, Say) and operation.part.only_for is not None and operation.part.reply_context is not None
     )
@@ -144,12 +144,12 @@ def _pause(tries: int, jitter: float) -> float:
 
 
 def _has_words(operation: Operation) -> bool:
-    """Also true of words without any format: a platform that refused these by mistake may accept them next time."""
+    """Also true of text without any format: a platform that refused it by mistake may accept it the next time."""
     return isinstance(operation, Say | Amend)
 
 
 def _opens_thread(operation: Operation) -> bool:
-    """A draft is not opened elsewhere: its answer is sent whole."""
+    """A draft is not opened in another place; its answer is sent in one piece."""
     return isinstance(operation, Say) and operation.part.opens is not None
 
 
@@ -158,7 +158,7 @@ def _shows_files(operation: Operation) -> bool:
 
 
 def _lost_target(operation: Operation, omitted: frozenset[str]) -> Omission | None:
-    """Which message is missing, if the operation can be done without it."""
+    """Which reference to a missing message to omit, if the operation can do without it."""
     match operation:
         case Amend() if "message" not in omitted:
             return "message" if operation.resend_if_gone else None

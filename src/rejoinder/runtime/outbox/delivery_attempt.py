@@ -1,6 +1,6 @@
-"""Carries out one part of a conversation: the call, what follows from its outcome, and what is stored of that.
+"""Sends one part of a conversation: makes the call, acts on its outcome, and stores the result.
 
-Rule 1: what has happened is written down, however long the store takes to recover (DU-15).
+Rule 1: what has happened is stored, however long the store takes to recover (DU-15).
 Rule 2: callers that wait for a part are told as soon as it has arrived; its receipt is stored after that.
 Rule 3: a part that may or may not have arrived is looked up where the channel can do that (DU-3); the parts behind it
         wait until its result is settled.
@@ -99,7 +99,7 @@ class PartQueue(Protocol):
         ...
 
     def has_more(self) -> None:
-        """The store has something to send, now or later."""
+        """The store may have something to send, now or later."""
         ...
 
     def wake(self, *, rows: bool = False) -> None: ...
@@ -119,7 +119,7 @@ class DeliveryAttempts:
         self._route = line.route
         self._channel = account.channel
         self.recognised_by: Recognises = recognised_by(account.channel)
-        """What can be found out about a call that was not answered."""
+        """How the result of a call without an answer can be found out."""
         self._account = account
         self._store = services.store
         self._kept = StoreAndFiles(services.store, services.blobs)
@@ -165,11 +165,11 @@ class DeliveryAttempts:
         crashpoint("K19")
 
     def _is_of_another(self, row: StoredPart) -> bool:
-        """Whether another process on the store may know how to send it; a damaged part comes without a body."""
+        """Whether another process on the store may know how to send it. A damaged part has no body."""
         return self._services.is_shared and bool(row.body)
 
     async def _leave(self, row: StoredPart, error: DecodeError) -> None:
-        """It stays the first of its line until a process of its version has the shard (SC-25)."""
+        """Leaves the part the first in its queue until a process that can read it has the shard (SC-25)."""
         log.warning("%s: part %s is left to other processes: %s", self._channel.name, row.key, error)
         later = self._clock() + LEFT
         await self._keep(RetryPart(row, later, f"left to other processes: {error}", False, row.omitted))
@@ -261,7 +261,7 @@ class DeliveryAttempts:
         return self._line.messages if place is None else self._line.index_at(place)
 
     async def _place_of(self, row: StoredPart) -> Route | None:
-        """Where the messages of this answer stand that arrived before this one, if not here: it follows them (CH-2)."""
+        """The place where earlier messages of this answer arrived, if not here: this one follows them (CH-2)."""
         for other in await self._store.parts_under(row.key.rsplit("/", 2)[0]):
             if other.id < row.id and other.kind == row.kind and other.receipt and other.route == row.route:
                 stands = await where(other.receipt, row.route, self._channel, self._store)
@@ -299,7 +299,7 @@ class DeliveryAttempts:
             self._account.accept()
 
     async def _look(self, row: StoredPart, operation: Operation) -> None:
-        """Asks the platform whether the part is there; until that is known nothing else is sent here."""
+        """Asks the platform whether the part arrived; until that is known nothing else is sent here."""
         channel, now = self._channel, self._clock()
         self.looking.add(row.id)
         outcome: Outcome = Unknown("it cannot be looked up")
@@ -323,7 +323,7 @@ class DeliveryAttempts:
             case Delivered(message=message, place=place):
                 unwanted = await self._unwanted(row, operation, message, now)
                 await self._arrived(row, operation, message, now, *unwanted, place=place)
-            case Rejected(reason=reason):  # an opening that was not found
+            case Rejected(reason=reason):  # the opening was not found
                 await self._forget(row, reason)
             case RetryAfter(limited=False):
                 await self._keep(RetryPart(row, now, row.error, omitted=row.omitted))
@@ -362,7 +362,7 @@ class DeliveryAttempts:
     async def _unwanted(
         self, row: StoredPart, operation: Operation, message: str, now: datetime
     ) -> tuple[PlanParts, ...]:
-        """The removal of a draft that nobody goes on with: its turn has ended without it."""
+        """The removal of a draft that its turn left behind when it ended."""
         turn = await self._store.turn(row.turn) if row.turn is not None and isinstance(operation, Open) else None
         if turn is None or turn.turn.state == "open":
             return ()
@@ -388,7 +388,7 @@ class DeliveryAttempts:
     # --- after a restart ----------------------------------------------------------------------------
 
     def settle(self, row: StoredPart) -> None:
-        """Finds out about a part that was under way when a process died, or whose result is not known yet."""
+        """Finds out whether a part arrived that was under way when a process died, or whose result is not known."""
         self.looking.add(row.id)
         self._services.tasks.start(f"settle:{self._route.channel}:{self._route.chat}", self._settle(row, self._line))
 
@@ -418,7 +418,7 @@ class DeliveryAttempts:
         line.wake(rows=True)
 
     async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
-        """Writes what has happened already, however long the store takes to recover (DU-15)."""
+        """Stores what has happened already, however long the store takes to recover (DU-15)."""
         batch = WriteBatch(*verbs)
         await batch.insist(self._store)
         return batch.results

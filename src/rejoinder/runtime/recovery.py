@@ -73,8 +73,8 @@ class Recovery:
             parts.slots.pause()
         try:
             await self._open_turns.resume(found.turns)
-            asked = await parts.questions.keep_of(self._open_turns.resumed)
-            await close_left_open(self._store, self._outbox, RESTARTED, asked)
+            expired = await parts.questions.keep_of(self._open_turns.resumed)
+            await close_left_open(self._store, self._outbox, RESTARTED, expired)
             await self._queue(found)
             await self._decide(events)
         finally:

@@ -79,14 +79,14 @@ def begin_turn(
         begun = batch.add(BeginTurn(held.key, beginning.route, events, now, tells=False, brings=brings))
         batch.add_all(held.put_verbs(session))
         return lambda: _granted(held, session, session, begun())
-    told = TurnContext(
+    turn_context = TurnContext(
         session.system_events,
         start.after_abort or session.aborted_last_run,
         is_untouched(session),
         start.overflow,
         start.passed_over,
     )
-    context = pack_context(told)
+    context = pack_context(turn_context)
     begun = batch.add(BeginTurn(held.key, beginning.route, events, now, beginning.heard, context, brings=brings))
     # Always later than `started`, whatever the clock says: this is what distinguishes a first turn from later ones.
     touched = max(session.touched if message.background else now, session.started + SMALLEST_STEP)
@@ -252,10 +252,10 @@ def transcript(run: Run, now: datetime) -> tuple[AppendTranscript, ...]:
     return (AppendTranscript(run.session, tuple(entries)),)
 
 
-def _as_it_was(session: Session, told: TurnContext) -> Session:
+def _as_it_was(session: Session, context: TurnContext) -> Session:
     """The session as it was when the turn began, so that the agent is told the same again."""
-    touched = session.started if told.begins else session.touched
-    return replace(session, system_events=told.system_events, aborted_last_run=told.after_abort, touched=touched)
+    touched = session.started if context.begins else session.touched
+    return replace(session, system_events=context.system_events, aborted_last_run=context.after_abort, touched=touched)
 
 
 def _events(inputs: tuple[TurnInput, ...]) -> tuple[int, ...]:

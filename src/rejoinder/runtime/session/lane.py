@@ -150,8 +150,8 @@ class SessionLane(RunDriver):
         self, inputs: tuple[TurnInput, ...], messages: tuple[backlog.QueuedMessage, ...], resumed: ResumedTurn
     ) -> None:
         """Resumes a turn that another process began; the lane must have nothing else to do yet."""
-        told = unpack_context(resumed.turn.payload)
-        start = Start(1, tuple(m.id for m in messages), told.overflow, told.passed_over, told.after_abort)
+        context = unpack_context(resumed.turn.payload)
+        start = Start(1, tuple(m.id for m in messages), context.overflow, context.passed_over, context.after_abort)
         self._inputs |= {each.id: (each,) for each in inputs}
         self.routes |= {message.route for message in messages}
         self._resumed = resumed

@@ -23,6 +23,7 @@ from rejoinder.store.base import (
     BuryPart,
     Busy,
     ClaimPart,
+    CloseTurn,
     Destination,
     DropInputs,
     EndRun,
@@ -152,6 +153,17 @@ class StoreModel(RuleBasedStateMachine):
             assert (resumed.attempt, resumed.answered) == (counted, state == "answered")
             self.turns[turn] = (session, state, counted)
             self.took(resumed)
+
+    @precondition(lambda self: self.turns)
+    @rule(data=st.data())
+    def close(self, data: st.DataObject) -> None:
+        turn = data.draw(st.sampled_from(sorted(self.turns)))
+        session, state, attempts = self.turns[turn]
+        is_claimed = any(run.turn == turn for run in self.active.values())
+        done = self.write(CloseTurn(turn, "stopped", NOW))
+        assert (done is None) == (state in ("open", "answered") and not is_claimed)
+        if done is None:
+            self.turns[turn] = (session, "closed", attempts)
 
     @rule(session=sessions, release=st.booleans())
     def end(self, session: str, release: bool) -> None:

@@ -1,13 +1,14 @@
 """What another package brings may be wrong or fail: a sentence says what and where, and nothing else stops."""
 
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from msgspec import Struct
 
 from rejoinder import plugins
 from rejoinder.agents.declaration import AgentKind
+from rejoinder.channels.base import Limits
 from rejoinder.channels.declaration import ChannelKind
 from rejoinder.config.kinds import store_file
 from rejoinder.config.load import load, read
@@ -17,6 +18,7 @@ from rejoinder.store.declaration import StoreKind
 from rejoinder.store.sqlite import STORE as SQLITE
 from rejoinder.testing import FakeChannel
 from rejoinder.wiring.opening import open_agents, open_channels
+from rejoinder.wiring.stores import open_for_operator, open_reader, open_store
 
 
 class Choosy(Struct, frozen=True):
@@ -85,6 +87,36 @@ def test_what_cannot_be_opened_is_a_sentence(bring):
     bring("channel", CHANNEL=ChannelKind(open=never))
     with pytest.raises(BadConfiguration, match=r"channels.theirs: it cannot be opened: RuntimeError: no seeds \(test_"):
         open_channels(read(CHANNEL, "x.toml", {}))
+
+
+@pytest.mark.parametrize("opens", [open_store, open_reader, open_for_operator])
+def test_a_store_that_cannot_be_opened_is_a_sentence(bring, opens):
+    """CH-1: without its address, which may hold a password."""
+    bring("store", STORE=StoreKind(never, never, never))
+    with pytest.raises(BadConfiguration) as raised:
+        opens("theirs://ann:hunter2@db/x")
+    assert str(raised.value).startswith(
+        "gateway.store: the theirs store cannot be opened: RuntimeError: no seeds (test_code_of_others.py"
+    )
+    assert "; check its address" in str(raised.value)
+    assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("without", "sentence"),
+    [
+        ("limits", "has no `limits`, such as `limits = Limits(length=4000)`; whoever wrote it adds what docs/channels"),
+        ("send", "has no `send`; whoever wrote it adds what docs/channels"),
+    ],
+)
+def test_a_channel_that_lacks_what_every_channel_has_is_a_sentence(bring, without, sentence):
+    """CH-1: `rejoinder run` says what to add."""
+    there = {"name": "theirs", "limits": Limits(), "listen": never, "send": never}
+    del there[without]
+    bring("channel", CHANNEL=ChannelKind(open=lambda name, settings: SimpleNamespace(**there)))
+    with pytest.raises(BadConfiguration) as raised:
+        open_channels(read(CHANNEL, "x.toml", {}))
+    assert f"channels.theirs: the channel that theirs opens {sentence}" in str(raised.value)
 
 
 def test_a_module_that_a_kind_of_others_needs_is_no_extra_of_ours(bring):

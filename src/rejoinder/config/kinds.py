@@ -29,7 +29,7 @@ def channel_kind(name: str) -> ChannelKind:
     """What a kind of channel declares. One of ours without a connection gives way to that of another package."""
     module = plugins.find("channel", name)
     kind = module.CHANNEL
-    if isinstance(kind, ChannelKind) and kind.open is None and name in plugins.from_packages("channel"):
+    if plugins.gives_way(module) and name in plugins.from_packages("channel"):
         module = plugins.find_other("channel", name)
         kind = module.CHANNEL
     if not isinstance(kind, ChannelKind):

@@ -16,7 +16,7 @@ from rejoinder.runtime.session.prefixes import Prefix
 from rejoinder.runtime.session.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.session.turn_inputs import ResumedTurn, TurnInput
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import EndRun, Input, OpenTurn, ResumeTurn, RunClaim, Verb, WithdrawParts
+from rejoinder.store.base import CloseTurn, Input, OpenTurn, Verb, WithdrawParts
 from rejoinder.turns.suspicion import RerunPolicy, rerun_policy
 
 log = logging.getLogger(__name__)
@@ -115,11 +115,10 @@ class OpenTurns:
         `also`: what is written with its end.
         """
         now = self._clock()
-        claim = await self._store.write(ResumeTurn(open.turn.id))
-        if isinstance(claim, RunClaim):
-            ended = _turn_ended(open, outcome, detail)
-            await WriteBatch(EndRun(claim, outcome, now, detail), *also, *self._hooks.kept(ended)).write(self._store)
-            self._hooks.tell(ended, kept=True)
+        ended = _turn_ended(open, outcome, detail)
+        closed = CloseTurn(open.turn.id, outcome, now, detail)
+        await WriteBatch(closed, *also, *self._hooks.kept(ended)).write(self._store)
+        self._hooks.tell(ended, kept=True)
 
 
 def _in_turn(open: OpenTurn) -> tuple[bool, int, int]:

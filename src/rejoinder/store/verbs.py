@@ -172,6 +172,16 @@ class ResumeTurn(Verb[RunClaim | Busy], frozen=True):
     turn: int
 
 
+class CloseTurn(Verb[None], frozen=True):
+    """Ends a turn that was left open and is claimed by nobody, and does not run it: another turn of its session may
+    run."""
+
+    turn: int
+    outcome: Outcome
+    now: datetime
+    detail: str = ""
+
+
 class QuarantineTurn(Verb[None], frozen=True):
     """Quarantines a turn that was left open and that nobody has claimed, until an operator releases it (DU-2)."""
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, EnforcesRunLimits, RunLimits
-from rejoinder.channels.base import DEFAULT_ACCOUNT, Channel, HasNativeCommands, ShowsMenu
+from rejoinder.channels.base import DEFAULT_ACCOUNT, Channel, HasNativeCommands, Limits, ShowsMenu
 from rejoinder.config import schema
 from rejoinder.config.kinds import agent_kind, channel_kind, channel_to_come
 from rejoinder.errors import BadConfiguration, RejoinderError
@@ -77,6 +77,26 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
 
 def open_accounts(name: str, said: schema.ConfiguredChannel) -> dict[str, Channel]:
     """A channel opened: once for each of its accounts, if it has several."""
+    opened = _opened(name, said)
+    for channel in opened.values():
+        if (missing := _missing(channel)) is not None:
+            raise BadConfiguration(
+                f"channels.{name}: the channel that {said.kind} opens has no {missing}; "
+                "whoever wrote it adds what docs/channels.md lists"
+            )
+    return opened
+
+
+def _missing(channel: object) -> str | None:
+    """What the contract asks of every channel and this object of another package lacks; None: nothing."""
+    if not isinstance(getattr(channel, "name", None), str):
+        return "`name`, a text"
+    if not isinstance(getattr(channel, "limits", None), Limits):
+        return "`limits`, such as `limits = Limits(length=4000)`"
+    return next((f"`{each}`" for each in ("listen", "send") if not callable(getattr(channel, each, None))), None)
+
+
+def _opened(name: str, said: schema.ConfiguredChannel) -> dict[str, Channel]:
     kind = channel_kind(said.kind)
     if kind.open is None:
         raise BadConfiguration(f"channels.{name}: {channel_to_come(said.kind)}")

@@ -151,12 +151,12 @@ class Echo:
 
 
 class Process:
-    def __init__(self, world: World, name: str, platform: type[Platform]) -> None:
+    def __init__(self, world: World, name: str, platform: type[Platform], configured: Settings = CONFIGURED) -> None:
         self.world = world
         self.platform = platform(world)
         self.agent = Echo(world, name)
         self.gateway = Gateway(
-            CONFIGURED, agents={"bot": self.agent}, channels=[self.platform], store=world.store, clock=world.now
+            configured, agents={"bot": self.agent}, channels=[self.platform], store=world.store, clock=world.now
         )
         self.name = name
 
@@ -212,6 +212,7 @@ async def is_over(world: World) -> bool:
 class MovingShards(RuleBasedStateMachine):
     has_fence: ClassVar[bool] = True
     has_deadline: ClassVar[bool] = True
+    configured: ClassVar[Settings] = CONFIGURED
 
     def __init__(self) -> None:
         super().__init__()
@@ -240,7 +241,7 @@ class MovingShards(RuleBasedStateMachine):
 
     async def _open(self, platform: type[Platform]) -> None:
         for name in ("one", "two"):
-            process = Process(self.world, name, platform)
+            process = Process(self.world, name, platform, self.configured)
             await process.open()
             self.stack.push_async_exit(process.gateway.__aexit__)
             self.processes.append(process)

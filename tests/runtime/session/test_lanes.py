@@ -16,8 +16,8 @@ async def test_several_lanes_are_stopped_at_once():
         def stop(self) -> Any:
             told.append(asyncio.Event())
             if len(told) == 3:
-                for ended in told:
-                    ended.set()
+                for gone in told:
+                    gone.set()
             return SimpleNamespace(ended=told[-1])
 
     lanes: list[Any] = [Lane() for _ in range(3)]

@@ -32,6 +32,7 @@ from rejoinder.store.base import (
     AppendTranscript,
     BeginTurn,
     Busy,
+    CloseTurn,
     DropInputs,
     EndRun,
     ReleaseRun,
@@ -202,7 +203,7 @@ class LaneJournal:
         if run.state.runs_again:
             batch = WriteBatch(ReleaseRun(run.claim)) if run.granted is not None else WriteBatch()
         elif run.granted is None and run.resumed is not None:
-            batch = await self._giving_up(run, run.resumed, now)
+            batch = self._giving_up(run, run.resumed, now)
         elif run.granted is None:
             batch = WriteBatch(DropInputs(run.session, run.events, "stopped"))
         else:
@@ -219,19 +220,14 @@ class LaneJournal:
             notices.wake((run.conversation,))
             self._hooks.rows_written()
 
-    async def _giving_up(self, run: Run, resumed: ResumedTurn, now: datetime) -> WriteBatch:
+    def _giving_up(self, run: Run, resumed: ResumedTurn, now: datetime) -> WriteBatch:
         """For a turn that was stopped before it could be resumed: the next process must not resume it either, and what
         it had begun to say is removed."""
-        turn, batch = resumed.turn.id, WriteBatch()
-        claimed = batch.add(ResumeTurn(turn))
-        await self._superseded(batch)
-        claim = claimed() if batch.is_written else None  # None: the turn is no longer open
-        if not isinstance(claim, Claim):
-            return WriteBatch()
-        notices.clear(run.conversation, resumed.parts)
+        turn = resumed.turn.id
         removed = notices.removed(run.conversation, now, resumed.parts)
         ended = self._hooks.kept(run.turn_ended(turn, "cancelled"))
-        return WriteBatch(WithdrawParts(turn), EndRun(claim, "stopped", now), removed, *ended)
+        verbs = (WithdrawParts(turn), CloseTurn(turn, "stopped", now), removed, *ended)
+        return WriteBatch(*verbs, then=lambda: notices.clear(run.conversation, resumed.parts))
 
     async def _superseded(self, batch: WriteBatch) -> None:
         """Writes a batch whose subject may have been settled elsewhere meanwhile; then nothing is written."""

@@ -15,14 +15,12 @@ from rejoinder.runtime.session import notices
 from rejoinder.runtime.session.prefixes import Prefix, Prefixes
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import (
+    CloseTurn,
     DropInputs,
-    EndRun,
     InboxEvent,
     PlanParts,
     QuarantineEvent,
     QuarantineTurn,
-    ResumeTurn,
-    RunClaim,
     StoredPart,
     StoredTurn,
     UnreadableRow,
@@ -140,10 +138,7 @@ class Quarantine:
             notices.clear(conversation, parts)
 
     async def _close(self, turn: int) -> None:
-        now = self._clock()
-        claim = await self._store.write(ResumeTurn(turn))
-        if isinstance(claim, RunClaim):
-            await self._store.write(EndRun(claim, "answered", now, PLANNED_BEFORE))
+        await self._store.write(CloseTurn(turn, "answered", self._clock(), PLANNED_BEFORE))
 
 
 def _log(where: str, what: str, why: object) -> None:

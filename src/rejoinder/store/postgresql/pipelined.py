@@ -147,8 +147,12 @@ class Pipelined(SqlConnection):
         """For the verbs that run in this fiber."""
         self._acts[getcurrent()] = shard
 
+    @property
+    def acting(self) -> int | None:
+        return self._acts.get(getcurrent())
+
     def acts_for(self, shard: int) -> bool:
-        return self._acts.get(getcurrent()) in (None, shard)
+        return self.acting in (None, shard)
 
     # --- statements ---------------------------------------------------------------------------------
 

@@ -168,6 +168,11 @@ class SqlConnection:
         """Says whose shard the next verbs are written for; None: nobody's."""
         self._acting = shard
 
+    @property
+    def acting(self) -> int | None:
+        """The shard of the engine that writes."""
+        return self._acting
+
     def acts_for(self, shard: int) -> bool:
         return self._acting is None or self._acting == shard
 

@@ -24,7 +24,7 @@ from rejoinder.store.base import (
 )
 from rejoinder.store.sql.connection import Insertion, SqlConnection
 from rejoinder.store.sql.hook_events import insert_hook_events
-from rejoinder.store.sql.values import EVENT, as_written, event_from, micros, place_of, seal, session_shard
+from rejoinder.store.sql.values import EVENT, as_written, event_from, micros, place_of, seal, working_shard
 
 EVENT_ROW = Insertion("inbox", "channel", "account", "event", "message", "sender", "accepted", "shard", "body")
 
@@ -102,7 +102,7 @@ def route_event(db: SqlConnection, verb: RouteEvent) -> None:
 def put_input(db: SqlConnection, event: int, session: str, payload: bytes, turn: int | None = None) -> None:
     """The event enters the session: into this turn, or to wait for one."""
     state = "waiting" if turn is None else "taken"
-    row = (event, session, session_shard(db, session), state, turn, seal(payload))
+    row = (event, session, working_shard(db, session), state, turn, seal(payload))
     db.change("INSERT INTO turn_input (event, session, shard, state, turn, body) VALUES (?, ?, ?, ?, ?, ?)", row)
 
 

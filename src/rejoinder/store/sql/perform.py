@@ -38,6 +38,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[SqlConnection, Any], Any]] = {
     base.SummariseInputs: inbox.summarise_inputs,
     base.BeginTurn: turns.begin_turn,
     base.ResumeTurn: turns.resume_turn,
+    base.CloseTurn: turns.close_turn,
     base.QuarantineTurn: turns.quarantine_turn,
     base.RequestTurnRerun: turns.request_turn_rerun,
     base.ReadmitTurn: turns.readmit_turn,

@@ -2,7 +2,7 @@
 
 from rejoinder.store.base import PutSubagent, StoredSubagent
 from rejoinder.store.sql.connection import SqlConnection
-from rejoinder.store.sql.values import micros, packer, session_shard
+from rejoinder.store.sql.values import micros, packer, working_shard
 
 _pack, _unpack = packer(StoredSubagent)
 
@@ -12,9 +12,10 @@ def put_subagent(db: SqlConnection, verb: PutSubagent) -> None:
     sql = (
         "INSERT INTO subagent (session, root, shard, state, told, started, body, channel, chat) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (session) DO UPDATE SET state = excluded.state, told = excluded.told, body = excluded.body"
+        "ON CONFLICT (session) DO UPDATE SET shard = excluded.shard, state = excluded.state, told = excluded.told, "
+        "body = excluded.body"
     )
-    shard = session_shard(db, kept.root)
+    shard = working_shard(db, kept.root)
     state = (kept.state, kept.told, micros(kept.started), _pack(kept))
     db.change(sql, (kept.session, kept.root, shard, *state, kept.route.channel, kept.route.chat))
 

@@ -3,6 +3,7 @@
 from rejoinder.store.base import (
     BeginTurn,
     Busy,
+    CloseTurn,
     EndRun,
     QuarantineTurn,
     ReadmitTurn,
@@ -15,10 +16,13 @@ from rejoinder.store.base import (
 from rejoinder.store.sql import reads
 from rejoinder.store.sql.connection import Insertion, SqlConnection, superseded
 from rejoinder.store.sql.inbox import put_input
-from rejoinder.store.sql.values import RUN, hold, micros, place_of, seal, session_shard
+from rejoinder.store.sql.values import RUN, hold, micros, place_of, seal, working_shard
 
 FREE = f"DELETE FROM {RUN}"
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
+LEFT_OPEN = "state IN ('open', 'answered')"
+CLOSE = f"UPDATE turn SET state = 'closed', outcome = ?, detail = ?, closed = ? WHERE id = ? AND {LEFT_OPEN}"
+UNCLAIMED = "NOT EXISTS (SELECT 1 FROM run WHERE run.turn = turn.id)"
 
 # The partial index has the wider condition; SQLite would not use it for the narrower one alone.
 UNTOLD = "session = ? AND turn IS NULL AND state IN ('waiting', 'summarised') AND state = 'summarised'"
@@ -35,7 +39,7 @@ ORDINARY_TURN = Insertion(
 
 def begin_turn(db: SqlConnection, verb: BeginTurn) -> RunClaim | Busy:
     session, place = verb.session, place_of(db, verb.route)
-    row = (session, place, micros(verb.now), verb.heard, session_shard(db, session), seal(verb.payload))
+    row = (session, place, micros(verb.now), verb.heard, working_shard(db, session), seal(verb.payload))
     turn = db.insert(ORDINARY_TURN, (*row, session, session)) if verb.tells else None
     if turn is None:
         if (busy := _active(db, session)) is not None:
@@ -70,12 +74,14 @@ def resume_turn(db: SqlConnection, verb: ResumeTurn) -> RunClaim | Busy:
     return _claim(db, run)
 
 
+def close_turn(db: SqlConnection, verb: CloseTurn) -> None:
+    ended = (verb.outcome, verb.detail, micros(verb.now), verb.turn)
+    db.move(f"{CLOSE} AND {UNCLAIMED}", ended, "turn %s", verb.turn)
+
+
 def quarantine_turn(db: SqlConnection, verb: QuarantineTurn) -> None:
-    sql = (
-        "UPDATE turn SET state = 'quarantined', closed = ?, detail = ? WHERE id = ? AND state = 'open' "
-        "AND NOT EXISTS (SELECT 1 FROM run WHERE run.turn = turn.id)"
-    )
-    db.move(sql, (micros(verb.now), verb.why, verb.turn), "turn %s", verb.turn)
+    sql = "UPDATE turn SET state = 'quarantined', closed = ?, detail = ? WHERE id = ? AND state = 'open'"
+    db.move(f"{sql} AND {UNCLAIMED}", (micros(verb.now), verb.why, verb.turn), "turn %s", verb.turn)
 
 
 def request_turn_rerun(db: SqlConnection, verb: RequestTurnRerun) -> None:
@@ -117,12 +123,8 @@ def steer_inputs(db: SqlConnection, verb: SteerInputs) -> None:
 
 def end_run(db: SqlConnection, verb: EndRun) -> None:
     _free(db, verb.run)
-    sql = (
-        "UPDATE turn SET state = 'closed', outcome = ?, detail = ?, closed = ? "
-        "WHERE id = ? AND state IN ('open', 'answered')"
-    )
     ended = (verb.outcome, verb.detail, micros(verb.now), verb.run.turn)
-    db.move(sql, ended, "turn %s", verb.run.turn)
+    db.move(CLOSE, ended, "turn %s", verb.run.turn)
 
 
 def release_run(db: SqlConnection, verb: ReleaseRun) -> None:

@@ -131,6 +131,14 @@ def session_shard(db: SqlConnection, session: str) -> int:
     return 0 if db.shards == 1 else shard_of(session_home(session), db.shards)
 
 
+def working_shard(db: SqlConnection, session: str) -> int:
+    """Where the work of a session is found again: in the shard of the engine that has begun or queued it. This is the
+    session's own, unless it was asked in a chat of another home (SC-1)."""
+    if db.shards == 1:
+        return 0
+    return session_shard(db, session) if (acting := db.acting) is None else acting
+
+
 # --- rows ---------------------------------------------------------------------------------------
 
 EVENT = (

@@ -3,25 +3,31 @@
 from pathlib import Path
 
 from rejoinder.errors import LeaseLost
-from rejoinder.events import Route
+from rejoinder.events import Question, Route
 from rejoinder.session import Session
 from rejoinder.store.base import (
     Accept,
     BeginTurn,
     ClaimPart,
     Deployment,
+    EndRun,
     Lease,
     MarkSent,
     MoveCursor,
     NamedLease,
     PlanParts,
+    PutQuestion,
     PutSession,
+    PutSubagent,
     ReleaseRun,
+    ResumeTurn,
     RunClaim,
     SettleEvent,
     SharedStore,
     StoredCursor,
     StoredPart,
+    StoredQuestion,
+    StoredSubagent,
 )
 from rejoinder.testing.store_contract.given import (
     HERE,
@@ -248,6 +254,38 @@ class Leases(Opened):
             (event,) = await store.write(Accept((an_inbound(1),), NOW, homes=("main",)))
             assert event.shard == shard_at(store)
             assert [each.id for each in (await mine.recover(NOW)).events] == [event.id]
+
+    async def test_what_an_engine_works_on_is_found_in_its_shard(self, tmp_path: Path) -> None:
+        """SC-4: the next owner of a shard finds what was asked in its chats, also where the session lives elsewhere;
+        nobody ends it by claiming the shard of the session."""
+        async with self.shared(tmp_path) as store:
+            elsewhere = self._elsewhere(store)
+            if elsewhere is HERE:
+                return
+            session = f"s:telegram:default:direct:{elsewhere.chat}"
+            lease, theirs = await self._claimed(store, "one"), await self._claimed(store, "two", elsewhere)
+            mine = store.owned(lease)
+            run = await begun(mine, 1, session=session)
+            (queued,) = await waiting(mine, 2, session=session)
+            asked = StoredQuestion("q1", run.turn, session, "mark", Question("", "May I?"), HERE, ("ann",), NOW)
+            helper = StoredSubagent("x:subagent:s:x", session, session, "x", "x", "look", HERE, NOW)
+            await mine.write(PutQuestion(asked), PutSubagent(helper))
+            await store.release(theirs)
+            other = store.owned(await self._claimed(store, "three", elsewhere))
+            found = await other.recover(NOW)
+            assert (found.turns, found.backlogs) == ((), ())
+            assert (await other.open_questions(), await other.open_subagents()) == ((), ())
+            await mine.write(PlanParts((an_intent(1),), NOW, run))  # the run goes on
+            await store.release(lease)
+            new = store.owned(await self._claimed(store, "four"))
+            found = await new.recover(NOW)
+            assert [left.turn.id for left in found.turns] == [run.turn]
+            assert [put.event.id for each in found.backlogs for put in each.singly] == [queued]
+            assert (await new.open_questions(), await new.open_subagents()) == ((asked,), (helper,))
+            again = await new.write(ResumeTurn(run.turn))
+            assert isinstance(again, RunClaim)
+            await new.write(EndRun(again, "answered", NOW))
+            assert isinstance(await new.write(BeginTurn(session, HERE, (queued,), NOW)), RunClaim)
 
     async def test_leases_run_out(self, tmp_path: Path) -> None:
         """SC-5, SC-6: by the clock of the store, unless renewed; a store that notices by itself that its holder has

@@ -7,6 +7,7 @@ from rejoinder.store.base import (
     Accept,
     BeginTurn,
     Busy,
+    CloseTurn,
     CountEventAttempts,
     Destination,
     DropInputs,
@@ -119,6 +120,25 @@ class Turns(Opened):
                 await loses(store, verb)
             await store.write(EndRun(run, "answered", NOW))
             await loses(store, EndRun(run, "answered", NOW))
+
+    async def test_a_turn_that_was_left_open_is_closed_though_another_runs(self, tmp_path: Path) -> None:
+        """TU-20: whoever finds it need not wait for the session; what somebody has claimed is not closed that way."""
+        async with self.opened(tmp_path) as store:
+            left, answered = await begun(store, 1), await begun(store, 2, session="t")
+            await store.write(PlanParts((), NOW, answered, final=True))
+            for run in (left, answered):
+                await loses(store, CloseTurn(run.turn, "stopped", NOW))
+                await store.write(ReleaseRun(run))
+                (more,) = await waiting(store, 2 + run.turn, session=run.session)
+                assert isinstance(await store.write(BeginTurn(run.session, HERE, (more,), NOW)), RunClaim)
+                await store.write(CloseTurn(run.turn, "stopped", NOW, "somebody stopped it"))
+                await loses(store, CloseTurn(run.turn, "stopped", NOW))
+                await loses(store, ResumeTurn(run.turn))
+                found = await store.turn(run.turn)
+                assert found is not None
+                over = found.turn
+                assert (over.state, over.outcome, over.detail) == ("closed", "stopped", "somebody stopped it")
+                assert over.closed == NOW
 
     async def test_what_was_summarised_waits_for_a_turn_that_tells_of_it(self, tmp_path: Path) -> None:
         """TU-5, TU-23: a turn that asks the agent nothing leaves it for the next."""

@@ -100,8 +100,7 @@ class CanFind(Protocol):
     """Can look up whether an unconfirmed part arrived."""
 
     async def find(self, part: Part, since: datetime) -> Outcome:
-        """Delivered, RetryAfter (certainly not there, or taken only once: send it again), or Unknown (no answer to be
-        had).
+        """Delivered, RetryAfter (certainly not there, or taken only once: send it again), or Unknown.
 
         `since`: when it was planned; it cannot have arrived earlier.
         """
@@ -193,8 +192,7 @@ class ReportsTrouble(Protocol):
 
 @runtime_checkable
 class StoresTrouble(Protocol):
-    """Stores with its places a trouble that only a running gateway finds, so that `rejoinder doctor` reports it
-    (CH-12)."""
+    """Stores with its places a trouble that only a running gateway finds, for `rejoinder doctor` (CH-12)."""
 
     def trouble_in(self, places: Mapping[str, str]) -> str:
         """The sentence that was stored with these places; empty when everything is fine."""
@@ -342,8 +340,7 @@ class EndsAbandonedMessages(Protocol):
     """Keeps growing messages in a room log, and so finds those that no process continues."""
 
     async def end_abandoned_messages(self, left: tuple[RoomEntry, ...]) -> None:
-        """Ends the messages that the last owner of these places left half-written; the gateway may complete them
-        later."""
+        """Ends the messages that the last owner of these places left half-written; they may be completed later."""
         ...
 
 
@@ -467,8 +464,7 @@ class LimitsFrameRate(Protocol):
 
 @runtime_checkable
 class RelaysAgentMessages(Protocol):
-    """Delivers a message of one of our agents also as an incoming one, so that the room's other agents get it
-    (IN-25)."""
+    """Delivers a message of one of our agents also as an incoming one, so that other agents get it (IN-25)."""
 
     relays_agent_messages: Literal[True]
 

@@ -1,5 +1,7 @@
 """What can be plugged in is found by its name; the error is the help."""
 
+from importlib.metadata import EntryPoint, EntryPoints
+
 import pytest
 
 from rejoinder import channels, plugins
@@ -33,6 +35,40 @@ def test_the_error_is_the_help(name, sentence):
         plugins.find("agent", name)
 
 
+@pytest.fixture
+def fresh():
+    """Nothing is remembered of what is installed, before and after."""
+    remembers = (plugins.installed, plugins._points, plugins._warn_of_unused)
+    for each in remembers:
+        each.cache_clear()
+    yield
+    for each in remembers:
+        each.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh")
+def test_two_packages_that_bring_the_same_name_are_both_named(monkeypatch):
+    """CH-1: neither wins silently."""
+    points = [EntryPoint("zulip", module, "rejoinder.channels") for module in ("one.zulip", "two.zulip", "two.zulip")]
+    monkeypatch.setattr(plugins, "entry_points", lambda: EntryPoints(points))
+    with pytest.raises(BadConfiguration, match=r"a channel called 'zulip': one\.zulip and two\.zulip; remove"):
+        plugins.find("channel", "zulip")
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_package_with_a_name_of_ours_is_not_used_and_named(monkeypatch, caplog):
+    """CH-1: said once, with both; a channel that cannot connect yet gives way without a word."""
+    theirs = [EntryPoint("tour", "their.tour", "rejoinder.agents"), EntryPoint("matrix", "json", "rejoinder.channels")]
+    monkeypatch.setattr(plugins, "entry_points", lambda: EntryPoints(theirs))
+    for _ in range(2):
+        assert plugins.find("agent", "tour").__name__ == "rejoinder.agents.tour"
+    plugins.find("channel", "matrix")
+    (said,) = caplog.messages
+    assert "'tour' of another package, their.tour, is not used" in said
+    assert "rejoinder.agents.tour" in said
+
+
+@pytest.mark.usefixtures("fresh")
 def test_an_entry_point_of_somebody_else(monkeypatch):
     theirs = {"mine": "rejoinder.agents.tour", "tour": "json"}
     monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": theirs})

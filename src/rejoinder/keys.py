@@ -10,9 +10,11 @@ Text = Annotated[str, Meta(min_length=1)]
 Milliseconds = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(gt=0)]
 Count = Annotated[int, Meta(ge=1)]
+_NAMED = r"^https?://([^/?#]*@)?(?![^/?#]*@)(?!\.)(?![^/?#]*\.\.)(?![^/?#]*[^/?#.:\[\]]{64})[^/?#]"
+"""Between the dots of a host's name stand 1 to 63 characters: any other is an error deep in the resolver."""
 Url = Annotated[
     str,
-    Meta(pattern="^https?://[^/]", extra={"expected": "an address that begins with http:// or https://"}),
+    Meta(pattern=_NAMED, extra={"expected": "an address that begins with http:// or https:// and a valid host"}),
 ]
 Interval = Annotated[str, Meta(pattern=INTERVAL, extra={"expected": 'a length of time such as "30m" or "1h30m"'})]
 Port = Annotated[int, Meta(ge=0, le=65535)]

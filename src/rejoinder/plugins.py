@@ -7,14 +7,16 @@ its name, a module of another package by its entry point:
     zulip = "my_package.zulip"
 """
 
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.abc import InspectLoader
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
@@ -23,6 +25,8 @@ from msgspec import Struct
 
 from rejoinder.errors import BadConfiguration
 from rejoinder.extras import how_to_install, packages
+
+log = logging.getLogger(__name__)
 
 
 class Kind(Struct, frozen=True):
@@ -33,6 +37,10 @@ class Kind(Struct, frozen=True):
     defines: str
     before: tuple[str, str] = ("", "")
     """The function that earlier versions asked for, and how to declare it now."""
+    takes: Callable[[Any], bool] | None = None
+    """Whether it can be what is asked for; None: whoever uses it finds out."""
+    looks_like: str = ""
+    """How it is written, for somebody who wrote something else."""
 
 
 KINDS = {
@@ -49,10 +57,32 @@ KINDS = {
         ("open_agent", "AGENT = AgentKind(settings=Settings, open=open_agent)"),
     ),
     "store": Kind("rejoinder.store", "rejoinder.stores", "STORE"),
-    "directive": Kind("rejoinder.outbound.directives", "rejoinder.directives", "DIRECTIVE"),
-    "command": Kind("rejoinder.inbound.commands", "rejoinder.commands", "COMMANDS"),
-    "hook": Kind(None, "rejoinder.hooks", "HOOKS"),
+    "directive": Kind(
+        "rejoinder.outbound.directives",
+        "rejoinder.directives",
+        "DIRECTIVE",
+        takes=lambda found: all(hasattr(found, name) for name in ("name", "tag", "effect", "act")),
+        looks_like="DIRECTIVE = Declaration(...)",
+    ),
+    "command": Kind(
+        "rejoinder.inbound.commands",
+        "rejoinder.commands",
+        "COMMANDS",
+        takes=lambda found: isinstance(found, tuple | list) and all(hasattr(each, "handle") for each in _items(found)),
+        looks_like="COMMANDS = (Command(...),)",
+    ),
+    "hook": Kind(
+        None,
+        "rejoinder.hooks",
+        "HOOKS",
+        takes=lambda found: isinstance(found, Mapping) and all(map(callable, _items(found.values()))),
+        looks_like='HOOKS = {"turn_ended": told}, each an async function',
+    ),
 }
+
+
+def _items(found: Any) -> list[Any]:
+    return list(found)
 
 
 EXTRAS = {"postgresql": "postgres"}
@@ -68,10 +98,30 @@ def find(kind: str, name: str) -> ModuleType:
     """The module of this name; ours come first, so that a package cannot take a built-in's name."""
     where = KINDS[kind]
     if _is_ours(where, name):
-        return _imported(kind, name, f"{where.folder}.{name}")
+        module = _imported(kind, name, f"{where.folder}.{name}")
+        if name in from_packages(kind) and not gives_way(module):
+            _warn_of_unused(kind, name)
+        return module
     if name in from_packages(kind):
         return find_other(kind, name)
     raise BadConfiguration(_unknown(kind, name))
+
+
+def gives_way(module: ModuleType) -> bool:
+    """Whether one of ours only declares a channel and cannot connect yet: a package of its name may."""
+    return getattr(getattr(module, "CHANNEL", None), "open", module) is None
+
+
+@cache
+def _warn_of_unused(kind: str, name: str) -> None:
+    log.warning(
+        "the %s %r of another package, %s, is not used: the one built into rejoinder has this name, %s; "
+        "the package has to choose another name",
+        kind,
+        name,
+        from_packages(kind)[name],
+        f"{KINDS[kind].folder}.{name}",
+    )
 
 
 def exists(kind: str, name: str) -> bool:
@@ -114,6 +164,11 @@ def missing_extra(kind: str, name: str, problem: ModuleNotFoundError) -> Excepti
 def find_other(kind: str, name: str) -> ModuleType:
     """The module of this name that another package brings."""
     place = from_packages(kind)[name]
+    if len(rivals := _bringing(kind, name)) > 1:
+        raise BadConfiguration(
+            f"several packages bring a {kind} called {name!r}: {' and '.join(rivals)}; "
+            "remove all but one, or have the others choose another name"
+        )
     try:
         module = import_module(place)
     except Exception as problem:  # another package's code may raise anything
@@ -124,13 +179,26 @@ def find_other(kind: str, name: str) -> ModuleType:
 def _checked(module: ModuleType, kind: str) -> ModuleType:
     wanted = KINDS[kind]
     if hasattr(module, wanted.defines):
-        return module
+        if wanted.takes is None or wanted.takes(getattr(module, wanted.defines)):
+            return module
+        raise BadConfiguration(
+            f"the module {module.__name__} cannot be used for a {kind}: write {wanted.looks_like} in it"
+        )
     function, now = wanted.before
     told = f"; it was written for an earlier version: add {now}" if function and hasattr(module, function) else ""
     article = "an" if kind[0] in "aeiou" else "a"
     raise BadConfiguration(
         f"the module {module.__name__} cannot be used as {article} {kind}: it does not define {wanted.defines}{told}"
     )
+
+
+def raised(problem: Exception) -> str:
+    """What another package's code has raised, and where: a word for whoever wrote it, and no traceback."""
+    at = problem.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    where = f" ({Path(at.tb_frame.f_code.co_filename).name}, line {at.tb_lineno})" if at is not None else ""
+    return f"{type(problem).__name__}: {problem}{where}"
 
 
 def _files(kind: Kind) -> set[str]:
@@ -150,10 +218,23 @@ def _is_ours(kind: Kind, name: str) -> bool:
 
 @cache
 def installed() -> Mapping[str, Mapping[str, str]]:
-    """The modules of other packages, by group and name. Read once: it looks into every installed package."""
-    points = entry_points()
+    """The modules of other packages, by group and name."""
     groups = (kind.group for kind in KINDS.values())
-    return {group: {point.name: point.module for point in points.select(group=group)} for group in groups}
+    return {group: {point.name: point.module for point in _points() if point.group == group} for group in groups}
+
+
+@cache
+def _points() -> tuple[EntryPoint, ...]:
+    """Read once: it looks into every installed package."""
+    points = entry_points()
+    return tuple(point for kind in KINDS.values() for point in points.select(group=kind.group))
+
+
+def _bringing(kind: str, name: str) -> list[str]:
+    """Each module that is installed under this name, and whose it is."""
+    group = KINDS[kind].group
+    found = {point.module: point.dist for point in _points() if (point.group, point.name) == (group, name)}
+    return [f"{module} of {dist.name}" if dist else module for module, dist in sorted(found.items())]
 
 
 def _unknown(kind: str, name: str) -> str:

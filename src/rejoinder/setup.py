@@ -10,11 +10,11 @@ class SetupQuestion(Struct, frozen=True, kw_only=True):
 
     key: str
     question: str
-    default: str | int = ""
+    default: str | float = ""
     takes: Literal["text", "address", "number"] = "text"
-    """An address is looked at as soon as it is typed."""
-    least: int = 0
-    most: int = 2**63 - 1
+    """An address is looked at as soon as it is typed. A number has a fraction only where the setting takes one."""
+    least: float = 0
+    most: float = 2**63 - 1
     """For a number."""
     optional: bool = False
     """Whether the key is left out where the answer is the default."""

@@ -45,7 +45,7 @@ TRIED = {
     "what time is it?": "It is ",
     "write me a haiku": "Three times it has failed",
     "you are wrong": "What would you do instead?",
-    "why?": "must learn that it failed",
+    "why?": "has to know that it failed",
     "thanks!": '<react emoji="heart"/>',
     "ok": '<react emoji="thumbsup"/>',
     "bye": '<react emoji="wave"/>',

@@ -69,7 +69,7 @@ def beside(personality: str = "telegram") -> Iterator[FakePlatform]:
 
 def test_a_number_that_is_none_of_these_is_asked_for_again(folder):
     said = answered("9", "x", "1", "y", "65536", "8766", "n")
-    assert said.count("It is a number from 1 to 4.") == 2
+    assert said.count("It is a whole number from 1 to 4.") == 2
     assert "It is a number from 0 to 65535." in said
     assert "port = 8766" in (folder / "rejoinder.toml").read_text()
 
@@ -208,7 +208,7 @@ def test_what_cannot_be_verified_is_said(folder):
     [
         (
             "localhost:11434",
-            "That is not an address: expected an address that begins with http:// or https://, found",
+            "That is not an address: expected an address that begins with http:// or https:// and a valid host, found",
         ),
         ("http://127.0.0.1:99999/v1", "Nothing answers at http://127.0.0.1:99999/v1 (Port out of range 0-65535)."),
         ("http://name.invalid/v1", "Nothing answers at http://name.invalid/v1 ("),

@@ -88,7 +88,7 @@ def test_text_from_standard_input() -> None:
         (["--jsonl"], '{"text": 5}\n', "line 1"),
         (["--jsonl"], '{"text": "a"}\nnonsense\n', "line 2"),
         (["--jsonl"], '{"txt": "a"}\n', "line 1"),
-        (["--jsonl"], '{"text": "a"}\n{"text": "a", "as": "king"}\n', "line 2: nobody is called"),
+        (["--jsonl"], '{"text": "a"}\n{"text": "a", "as": "king"}\n', "line 2: there is no sender"),
         (["--jsonl"], "[" * 100_000, "line 1 is not JSON that can be read: it is nested too deeply"),
         (["x", "--jsonl"], "", "standard input"),
     ],

@@ -112,7 +112,6 @@ def test_a_line_for_a_line() -> None:
     assert (second["text"], second["directives"][0]["args"]) == ("Let me look.Done.", {"id": "1"})
     assert third["text"] == "half \ud83d of a pair"
     assert reply(lines, "--jsonl", "--stream", "3").stdout == result.stdout
-    assert reply(lines, "--jsonl", "--json").stdout == result.stdout
 
 
 def test_each_line_is_answered_before_the_next_is_asked() -> None:
@@ -163,6 +162,10 @@ def test_a_wrong_line_is_named(line: str, complaint: str) -> None:
         (
             ["--channel", ""],
             f"no channel called ''; there are: {THERE}",
+        ),
+        (
+            ["--json", "--jsonl"],
+            "--json and --jsonl exclude each other: --json reads one answer, --jsonl a line of JSON for each",
         ),
     ],
 )
@@ -268,6 +271,18 @@ What is done
 def test_why_people_see_nothing(said: str, seen: str) -> None:
     """OD-44: actions alone send no message; neither text nor action is answered for."""
     assert reply(said).stdout.splitlines()[1] == f"  {seen}"
+
+
+@pytest.mark.parametrize(
+    ("channel", "seen"),
+    [("telegram", "bold and a & b"), ("slack", "*bold* and a &amp; b"), ("discord", "**bold** and a & b")],
+)
+def test_people_see_what_the_platform_gets(channel: str, seen: str) -> None:
+    """DE-1: in its own format; without a platform, as the agent wrote it. Scripts get the Markdown of each message."""
+    said = "**bold** and a & b"
+    assert reply(said, "--channel", channel).stdout.splitlines()[1] == f"  {seen}"
+    assert reply(said).stdout.splitlines()[1] == f"  {said}"
+    assert document(said, "--channel", channel)["chunks"] == [said]
 
 
 def test_several_messages_are_told_apart() -> None:

@@ -119,7 +119,7 @@ async def test_what_an_operator_writes_is_done(tmp_path):
         platform = here.platform
         platform.fault("403", on="send")
         await platform.says("ann", "ann", "hello")
-        await here.says("was given up")
+        await here.says("gave up on")
         assert "To be sent again: part 1. The running gateway" in await here.command("dead", "--retry", "all")
         await platform.hears("ann", "One.", seconds=SECONDS)
 
@@ -142,7 +142,7 @@ async def test_the_console_sends_again(tmp_path):
         address = (await here.says("The chat is at ")).removeprefix("The chat is at ")
         here.platform.fault("403", on="send")
         await here.platform.says("ann", "ann", "hello")
-        await here.says("was given up")
+        await here.says("gave up on")
         request = urllib.request.Request(f"{address}/api/outbox/1/retry", data=b"", headers={"X-Rejoinder": "1"})
         assert (await asyncio.to_thread(urllib.request.urlopen, request, timeout=SECONDS)).status == 200
         await here.platform.hears("ann", "One.", seconds=SECONDS)

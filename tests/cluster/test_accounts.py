@@ -19,6 +19,8 @@ from tests.postgres import Server, a_database, database_of
 
 OPEN = f"dm = 'open'\nstreaming = 'off'\n{UNLIMITED}"
 WAIT = 10.0
+CLOCKS = 0.2
+"""Seconds by which two processes may differ about the time of the database: each measures it by a round trip."""
 PEOPLE = tuple(f"person-{number}" for number in range(40))
 
 
@@ -100,7 +102,7 @@ async def test_an_account_that_has_to_wait_waits_everywhere(
         await here.platform.hears(second, "Again." if spoke else "Hello.")
         calls = here.platform.truth.calls[begun:]
         assert not [call for call in calls if call.status == 401]
-        assert asyncio.get_running_loop().time() - began > WAIT
+        assert asyncio.get_running_loop().time() - began > WAIT - CLOCKS
         if refused:
             await here.platform.hears(first, "Hello.")
             await until(lambda: not postgres.execute(rows, database_of(here.url)))

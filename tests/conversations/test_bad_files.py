@@ -60,7 +60,7 @@ async def test_each_ends_in_a_sentence_and_others_are_answered_meanwhile():
                 (line,) = json.loads(text.split("\n")[1])
                 told[line["name"]] = line.get("missing") or line.get("note")
     assert len(told) == len(bad)
-    assert told["novel.pdf"] == "it has more than the 20 MB that are read"
+    assert told["novel.pdf"] == "it is larger than the 20 MB that are read"
     assert told["novel.txt"] == "its content was not fetched"
     assert "too large when it is unpacked" in told["bomb.docx"]
     assert "not unpacked" in told["bomb.zip"]

@@ -99,7 +99,7 @@ async def test_ephemeral_works_on_answers_to_interactions_only():
         await channel.until(lambda: bool(channel.ephemeral))
     first, second, third = agent.turns
     assert "[[ephemeral]]" not in first.system
-    assert "it works on answers to commands and buttons" in "\n".join(part.text for part in second.parts)
+    assert "it works only on answers to" in "\n".join(part.text for part in second.parts)
     assert "[[ephemeral]]" in third.system
     assert channel.ephemeral == [("ann", "Three.")]
 

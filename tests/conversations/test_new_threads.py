@@ -147,7 +147,7 @@ async def test_actions_reach_the_message_the_thread_hangs_under():
         await chat.hears("Done.")
         await chat.sees_reaction("🎉", on=asked)
     told = "\n".join(part.text for part in agent.turns[1].parts)
-    assert "stands in the chat around this thread" in told
+    assert "is in the chat around this thread" in told
     assert f'"message_id":"{asked}","handle":"m1"' in "\n".join(part.text for part in agent.turns[0].parts)
 
 

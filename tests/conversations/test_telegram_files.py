@@ -116,7 +116,7 @@ async def test_what_an_agent_cannot_take_is_not_fetched():
     assert missing == [
         "you cannot see pictures",
         "its content was not fetched",
-        "it has more than the 1 MB that are read",
+        "it is larger than the 1 MB that are read",
     ]
 
 

@@ -297,7 +297,7 @@ def judged(
     here_twice, also_beside = _split(twice, trial.passes_one_of(MAY_BE_TWICE))
     wrong += [] if trial.talk == "speaks" else stray(frames, expected)
     if trial.talk == "speaks":
-        wrong += _unspoken(trial, frames, asked, held)
+        wrong += _unspoken(frames, asked, held, resends)
     if trial.talk == "files" and channel != "web":
         wrong += [
             f"without its file: {seen.text}" for seen in standing(frames) if " is in it" in seen.text and not seen.files
@@ -325,17 +325,15 @@ def stray(frames: list[Frame], expected: dict[str, list[str]]) -> list[str]:
     return [f"{seen.chat}: belongs to no answer: {seen.text!r}" for seen in left]
 
 
-def _unspoken(trial: Trial, frames: list[Frame], asked: list[Question], held: list[str]) -> list[str]:
+def _unspoken(frames: list[Frame], asked: list[Question], held: list[str], resent: list[str]) -> list[str]:
     """Every question has one voice note; on a blind channel those that were under way are held, or there twice."""
     said = [seen for seen in standing(frames) if seen.by == BOT]
     notes = [seen for seen in said if not seen.text.strip() or seen.files]
-    unsure = sum(" is short." not in text for text in held)
-    least, most = len(asked) - unsure, len(asked)
-    if trial.personality == "telegram resend":
-        most += trial.passes_one_of(MAY_BE_TWICE) * len(CHATS[trial.talk])
-    if least <= len(notes) <= most:
+    unsure, repeated = (sum(" is short." not in text for text in texts) for texts in (held, resent))
+    if len(asked) - unsure <= len(notes) <= len(asked) + repeated:
         return []
-    return [f"{len(notes)} voice notes for {len(asked)} questions, {unsure} held: {[seen.text for seen in said]}"]
+    counts = f"{len(notes)} voice notes for {len(asked)} questions, {unsure} held, {repeated} sent again"
+    return [f"{counts}: {[seen.text for seen in said]}"]
 
 
 def _answers(marks: Sequence[str]) -> list[str]:

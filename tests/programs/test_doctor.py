@@ -98,7 +98,7 @@ async def test_an_endpoint(kind, status, body, ok, words):
 @pytest.mark.parametrize(
     ("agent", "ok", "words"),
     [
-        ('kind = "tour"', True, "it can be opened"),
+        ('kind = "tour"', True, "it opens"),
         ('kind = "scripted"\nscript = "nowhere.json"', False, "`script` nowhere.json cannot be read"),
         ('kind = "python"\ncall = "no_such_module:x"', False, "cannot import 'no_such_module'"),
         (

@@ -113,7 +113,7 @@ async def test_who_is_awake_shares_the_commit(tmp_path, monkeypatch) -> None:
             deciding.extend(asyncio.ensure_future(store.write(SettleEvent(event.id, "seen"))) for event in events)
 
         others = [asyncio.ensure_future(store.write(accept(number))) for number in range(3)]
-        await store.write(accept(*range(3, 6)), known=decide)
+        await store.write(accept(*range(3, 6)), on_result=decide)
         await asyncio.gather(*others, *deciding)
         assert groups == [6]
 
@@ -134,9 +134,9 @@ async def test_a_number_is_never_given_to_two(tmp_path, monkeypatch) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(store._writer, "_commit_to_disk", fail)
         with pytest.raises(StoreUnavailable):
-            await store.write(accept(1), known=remember)
-    await store.write(accept(2), known=remember)
-    await store.write(accept(1), known=remember)
+            await store.write(accept(1), on_result=remember)
+    await store.write(accept(2), on_result=remember)
+    await store.write(accept(1), on_result=remember)
     assert len(set(told)) == len(told) == 3
     await store.close()
 
@@ -145,9 +145,9 @@ async def test_what_is_done_again_has_the_same_answers(tmp_path) -> None:
     """One that loses its fence is taken back with its group, which is done again, but for it."""
     store = open_store(f"sqlite:{tmp_path / 'rejoinder.db'}")
     told: list[tuple[InboxEvent, ...]] = []
-    first = asyncio.ensure_future(store.write(accept(1, 2), known=told.append))
+    first = asyncio.ensure_future(store.write(accept(1, 2), on_result=told.append))
     lost = asyncio.ensure_future(store.write(accept(3), SettleEvent(999, "there is no such event")))
-    last = asyncio.ensure_future(store.write(accept(4), known=told.append))
+    last = asyncio.ensure_future(store.write(accept(4), on_result=told.append))
     with pytest.raises(Superseded):
         await lost
     assert [await first, await last] == told

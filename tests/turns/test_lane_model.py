@@ -15,7 +15,7 @@ from rejoinder.events import Route
 from rejoinder.turns.backlog import QueuedMessage
 from rejoinder.turns.lane import step
 from rejoinder.turns.modes import DropPolicy, Grouping, Mode, QueueSettings
-from rejoinder.turns.signals import MessageArrived, QueueSettingsChanged, Stop
+from rejoinder.turns.signals import MessageArrived, QueueSettingsChanged, RunEnded, RunStarted, Stop
 from tests.turns.world import HERE, THERE, World, message, world
 
 # --- the search ---------------------------------------------------------------------------------
@@ -112,6 +112,17 @@ def test_every_change_of_mode_keeps_what_waits(mode: Mode, drop: DropPolicy) -> 
 def test_every_crash_is_survived(mode: Mode, drop: DropPolicy) -> None:
     """TU-2: the gateway dies at any moment and comes back; what was unfinished is run again, once."""
     assert search(world(QueueSettings(mode=mode, drop=drop, **SMALL)), SAME_ROUTE[:4], crashes=1) > 50
+
+
+def test_after_a_crash_a_turn_is_resumed_as_it_was() -> None:
+    """TU-2: what waited does not join it, and is queued in its order."""
+    before = world(QueueSettings(mode=Mode.COLLECT, debounce_ms=0))
+    for each in SAME_ROUTE[:3]:
+        before = before.after(MessageArrived(each))
+    after = before.crashed()
+    assert (after.run, after.inside, after.begun) == (1, ("m0",), False)
+    assert [each.message.id for each in after.lane.waiting] == ["m1", "m2"]
+    assert after.after(RunStarted(1, can_steer=False)).after(RunEnded(1)).inside == ("m1", "m2")
 
 
 @pytest.mark.deep

@@ -62,7 +62,7 @@ class World(Struct, frozen=True):
     """What the run has been given: its turn, and what was steered into it."""
     offers: tuple[Steer, ...] = ()
     timers: frozenset[str] = frozenset()
-    untold: int = 0
+    untold: tuple[str, ...] = ()
     """Messages that were summarised and whose summary no turn has carried yet."""
 
     # --- what may happen next -------------------------------------------------------------------
@@ -97,7 +97,7 @@ class World(Struct, frozen=True):
             case DebounceElapsed(after=id):
                 world = replace(world, timers=world.timers - {id})
             case Stop():
-                world = replace(world, untold=0)
+                world = replace(world, untold=())
             case QueueSettingsChanged():
                 pass
         lane, actions = step(self.lane, event)
@@ -122,12 +122,25 @@ class World(Struct, frozen=True):
         return replace(self, run=0, begun=False, inside=())
 
     def crashed(self) -> "World":
-        """The gateway died. Rows survive: what no run has finished waits again."""
-        reopened = self.moved(self.inside, {IN_TURN: OPEN, STEERED: OPEN})
-        waiting = tuple(m for m, place in zip(reopened.messages, reopened.places, strict=True) if place == OPEN)
-        lane, actions = with_waiting(self.lane.settings, waiting, self.lane.run, self.lane.overflow)
-        fresh = replace(reopened, lane=lane, run=0, begun=False, inside=(), offers=(), timers=frozenset[str]())
-        return fresh.perform(actions)
+        """The gateway died. Rows survive: its turn is resumed in a fresh lane, then what waits arrives again, the
+        messages of one place after the other, as `Backlogs` queues them."""
+        turn, left_out = self.those(self.inside), self.those(self.untold)
+        overflow = Summary().telling(left_out, at_most=self.lane.settings.cap)
+        phase, run = (Phase.STARTING, 1) if self.run else (Phase.IDLE, 0)
+        lane = Lane(self.lane.settings, phase, run, turn, overflow=overflow)
+        world = replace(self, lane=lane, run=run, begun=False, offers=(), timers=frozenset[str]())
+        both = list(zip(self.messages, self.places, strict=True))
+        there = list(dict.fromkeys(message.route for message, place in both if place == OPEN))
+        # From now on the order of the queue is the order of arrival.
+        both.sort(key=lambda each: there.index(each[0].route) if each[1] == OPEN else -1)
+        world = replace(world, messages=tuple(m for m, _ in both), places=tuple(place for _, place in both))
+        for message, place in both:
+            if place == OPEN:
+                world = world.after(MessageArrived(message))
+        return world
+
+    def those(self, ids: tuple[str, ...]) -> tuple[QueuedMessage, ...]:
+        return tuple(message for message in self.messages if message.id in ids)
 
     def perform(self, actions: tuple[Action, ...]) -> "World":
         world = self
@@ -140,8 +153,8 @@ class World(Struct, frozen=True):
             case Start(run=run, ids=ids, overflow=overflow):
                 assert self.run == 0, "two runs at once"
                 assert len(self.routes(ids)) == 1, "a turn of no route, or of several"
-                assert overflow.count == self.untold, "a summary that tells a wrong number"
-                world = replace(self.placed(ids, IN_TURN), run=run, begun=False, inside=ids, untold=0)
+                assert overflow.count == len(self.untold), "a summary that tells a wrong number"
+                world = replace(self.placed(ids, IN_TURN), run=run, begun=False, inside=ids, untold=())
                 return world.in_order(ids)
             case Steer():
                 assert self.run == action.run, "steered into a run that is not at work"
@@ -159,7 +172,7 @@ class World(Struct, frozen=True):
             case WakeAfter(after=id):
                 return replace(self, timers=self.timers | {id})
             case Summarise(ids=ids):
-                return replace(self.placed(ids, SUMMARISED), untold=self.untold + len(ids))
+                return replace(self.placed(ids, SUMMARISED), untold=(*self.untold, *ids))
             case Discard(ids=ids, reason=reason):
                 return self.placed(ids, f"dropped: {reason}")
 

@@ -102,7 +102,7 @@ async def test_a_trace_tells_the_first_word_and_ends_in_a_sentence():
         await page.send(type="say", client="c1", room="helper~you", text="Hi")
         said = (await page.told("done"))["id"]
         sentence = ""
-        while not sentence.startswith("Answered by helper in "):
+        while not sentence.startswith("Answered by Helper in "):
             await asyncio.sleep(0.01)
             [event] = (await site.get(f"/api/messages/{said}/trace"))[1]["events"]
             sentence = event["sentence"]

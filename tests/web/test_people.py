@@ -67,6 +67,13 @@ async def test_an_invited_person_gets_the_chat_and_nothing_else(tmp_path: Path) 
             assert status == 403, path
         for path in ("/api/people/Eve/invite", "/api/people/bob/revoke", "/v1/chat/completions"):
             assert (await site.post(path, headers={**bearer(token), **MARK}))[0] == 403
+        browser = {**bearer(token), "Accept": "text/html,*/*;q=0.8"}
+        async with site.http.get(site.url + "/console", headers=browser) as page:
+            seen = await page.text()
+            assert (page.status, page.content_type) == (403, "text/html")
+            assert "This page is for the owner" in seen
+            assert '<a href="/">the chat</a>' in seen
+            assert "frame-ancestors" in page.headers["content-security-policy"]
         with pytest.raises(aiohttp.WSServerHandshakeError):
             await site.http.ws_connect(site.url + "/console/socket", headers=bearer(token))
         assert (await site.get("/", headers=bearer(token)))[0] == 200

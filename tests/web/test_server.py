@@ -117,6 +117,9 @@ async def test_silence_is_no_answer_on_the_console_and_in_the_metrics():
         await page.send(type="say", client="c1", room="helper~you", text="Hi")
         turn = await console.told("turn")
         assert turn["outcome"] == "silent"
+        while not (last := (await page.told("message"))["message"]).get("note"):
+            pass
+        assert last["text"] == "Helper chose to stay silent", "as the page calls it"
         metrics = (await site.get("/metrics"))[1]
         assert 'rejoinder_turns_total{agent="helper",outcome="silent"} 1.0' in metrics
         assert "rejoinder_answer_seconds_count 0.0" in metrics

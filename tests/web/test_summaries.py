@@ -23,13 +23,13 @@ def handled(outcome: str | None, *, waited: float = 0.0, detail: str = "") -> Ha
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [
-        (handled("answered"), "Answered by tour in 1.9 s; it did not have to wait."),
-        (handled("answered", waited=1.5), "Answered by tour in 1.9 s; it waited 1.5 s for its turn."),
+        (handled("answered"), "Answered by Tour in 1.9 s; it did not have to wait."),
+        (handled("answered", waited=1.5), "Answered by Tour in 1.9 s; it waited 1.5 s for its turn."),
         (handled("silent"), "Tour read it and chose to stay silent, after 1.9 s."),
         (handled("stopped"), "Tour was stopped after 1.9 s."),
         (handled("failed", detail="no key"), "Tour failed after 1.9 s: no key."),
         (handled(None), "Tour is at work on it."),
-        (HandledTurn("tour", Input(EVENT, "s")), "It waits for its turn with tour."),
+        (HandledTurn("tour", Input(EVENT, "s")), "It waits for its turn with Tour."),
         (HandledTurn("tour", Input(EVENT, "s", state="dropped", reason="stopped")), "Tour was not asked (stopped)."),
     ],
 )

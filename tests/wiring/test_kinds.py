@@ -154,13 +154,16 @@ HARBOUR = Setup(
     offer="Serve a ship?",
     steps="Ask the harbour master for a berth.",
     section={"token": "${SHIP_TOKEN}"},
-    asks=(SetupQuestion(key="mast", question="How many masts", default=3, takes="number", most=5),),
+    asks=(
+        SetupQuestion(key="mast", question="How many masts", default=3, takes="number", most=5),
+        SetupQuestion(key="draught", question="Draught in metres", default=1.5, takes="number", least=0.5, most=30),
+    ),
     verified=True,
     asks_then=(SetupQuestion(key="owners", question="Your own id", optional=True, listed=True, default="nobody"),),
     adds={"dm": "open"},
     advice="Mind the tide.",
 )
-Rig = defstruct("Settings", [("token", Secret), ("mast", int)], module="rigs")
+Rig = defstruct("Settings", [("token", Secret), ("mast", int), ("draught", float, 1.5)], module="rigs")
 
 
 async def afloat(settings, running):
@@ -184,17 +187,18 @@ def harbour(monkeypatch, tmp_path):
 
 def test_init_asks_what_they_declare(harbour, tmp_path):
     """CH-1: the offer, the steps, the questions, the token that is verified, what is written besides, and advice."""
-    said = ["", "n", "n", "y", "6", "2", "wrong", "n", "canary", "ann", "n", "n"]
+    said = ["", "n", "n", "y", "6", "2.5", "2", "0.2", "2.25", "wrong", "n", "canary", "ann", "n", "n"]
     asked = CliRunner().invoke(app, ["init"], input="".join(f"{each}\n" for each in (*said, "")))
     assert asked.exit_code == 0, asked.output
     assert "Serve a ship? [y/N]: y\nAsk the harbour master for a berth.\n  How many masts [3]:" in asked.output
     assert "It is a number from 0 to 5." in asked.output
+    assert "[3]: 2.5\n  That does not work: expected a whole number" in asked.output
+    assert "Draught in metres [1.5]: 0.2\n  It is a number from 0.5 to 30." in asked.output
     assert "That does not work: the harbour master does not know it" in asked.output
     assert "2 masts, and nobody aboard\n  Your own id [nobody]: ann\nMind the tide.\n" in asked.output
     written = (tmp_path / "rejoinder.toml").read_text()
-    assert written.endswith('[channels.ship]\ntoken = "${SHIP_TOKEN}"\nmast = 2\nowners = ["ann"]\ndm = "open"\n'), (
-        written
-    )
+    answers = 'mast = 2\ndraught = 2.25\nowners = ["ann"]\ndm = "open"\n'
+    assert written.endswith(f'[channels.ship]\ntoken = "${{SHIP_TOKEN}}"\n{answers}'), written
 
 
 def test_doctor_says_what_they_find(harbour, tmp_path):

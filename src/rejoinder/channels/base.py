@@ -491,3 +491,10 @@ class CanNotifyOperator(Protocol):
     """Can tell the operator something that is not a message of the chat, if it is the operator who reads there."""
 
     async def notify_operator(self, route: Route, text: str) -> None: ...
+
+
+@runtime_checkable
+class NamesAgents(Protocol):
+    """Shows agents under names of its own, which what is told to its people should use."""
+
+    def shown_agent(self, agent: str) -> str: ...

@@ -152,12 +152,12 @@ def _answers(name: str, section: dict[str, Any], asks: "tuple[SetupQuestion, ...
     asked."""
     found: Found = "answers"
     for ask in asks:
-        answer: str | int
+        answer: str | float
         match ask.takes:
             case "address":
                 answer, found = _address(name, section, ask)
             case "number":
-                answer = _number(f"  {ask.question}", int(ask.default or 0), ask.least, ask.most)
+                answer = _decimal(name, section, ask)
             case "text":
                 answer = _text(name, section, ask)
         if found == "dropped":
@@ -190,12 +190,33 @@ def _text(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> str:
         print(f"  That does not work: {wrong}")
 
 
+def _decimal(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> float:
+    """A number for a key, with a fraction where the key takes one."""
+    key = f"{name}.{ask.key}[0]" if ask.listed else f"{name}.{ask.key}"
+    while True:
+        said = str(typer.prompt(f"  {ask.question}", default=str(ask.default or 0))).strip()
+        number = _as_number(said)
+        if number is None or not ask.least <= number <= ask.most:
+            print(f"  It is a number from {ask.least} to {ask.most}.")
+            continue
+        value = [str(number)] if ask.listed else number
+        if number == ask.default or (wrong := _mistake({name: {**section, ask.key: value}}, key)) is None:
+            return number
+        print(f"  That does not work: {wrong}")
+
+
+def _as_number(said: str) -> float | None:
+    if re.fullmatch("-?[0-9]+", said):
+        return int(said)
+    return float(said) if re.fullmatch(r"-?[0-9]*\.[0-9]+", said) else None
+
+
 def _number(question: str, default: int, least: int, most: int) -> int:
     while True:
         said: str = typer.prompt(question, default=str(default))
         if said.strip().isdecimal() and least <= int(said) <= most:
             return int(said)
-        print(f"  It is a number from {least} to {most}.")
+        print(f"  It is a whole number from {least} to {most}.")
 
 
 # --- verified -------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rejoinder.events import ReplyEvent
     from rejoinder.outbound.directives.declaration import Registry
     from rejoinder.outbound.reading import Reading
+    from rejoinder.rendering import RenderedMessage
 
 
 def reply(
@@ -24,7 +25,9 @@ def reply(
         str | None,
         typer.Option("--channel", metavar="NAME", help="Show messages and actions as this platform would get them."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document, with the Markdown of each message.")
+    ] = False,
     jsonl: Annotated[
         bool,
         typer.Option("--jsonl", help='Answer each line of {"input": ...} or {"segments": [...]} with one of JSON.'),
@@ -43,6 +46,8 @@ def reply(
     """Read agent output on standard input; print what people would see and what would be done."""
     from rejoinder.cli import json_lines
 
+    if as_json and jsonl:
+        raise BadUse("--json and --jsonl exclude each other: --json reads one answer, --jsonl a line of JSON for each")
     on = _on(channel) if channel is not None else None
     if jsonl:
         for number, asked in json_lines.read():
@@ -110,15 +115,15 @@ def _document(reading: "Reading", on: "_On | None") -> dict[str, Any]:
         "silent": reading.silent,
         "directives": [{"name": d.name, "args": d.args, "body": d.body} for d in reading.directives],
         "problems": [{"code": problem.code, "detail": problem.detail} for problem in reading.problems],
-        "chunks": _chunks(reading, on),
+        "chunks": [message.source for message in _messages(reading, on)],
     }
 
 
-def _chunks(reading: "Reading", on: "_On | None") -> list[str]:
+def _messages(reading: "Reading", on: "_On | None") -> "list[RenderedMessage]":
     from rejoinder.rendering import RenderOptions, messages
 
     options = RenderOptions(on.kind.renderer, on.kind.limits.length, on.kind.limits.unit) if on else RenderOptions()
-    return [message.source for message in messages(reading.text, options)]
+    return messages(reading.text, options)
 
 
 def _segments(asked: Any, number: int) -> list[str]:
@@ -188,7 +193,7 @@ def _print_indented(console: "Console", text: "Text", by: int, first: "Text | No
 def _print_seen(console: "Console", reading: "Reading", on: "_On | None") -> None:
     from rich.text import Text
 
-    chunks = _chunks(reading, on)
+    chunks = [message.rendering.text for message in _messages(reading, on)]
     where = [f"on {on.name}"] if on else []
     if len(chunks) > 1:
         where.append(f"{len(chunks)} messages")

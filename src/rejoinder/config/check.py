@@ -79,7 +79,7 @@ def _one_of_a_kind(settings: Settings, known: KnownNames) -> Iterator[Complaint]
 
 @runtime_checkable
 class Checked(Protocol):
-    """Settings of a channel that can be wrong together, where each by itself is right."""
+    """Settings of a channel or an agent that can be wrong together, where each by itself is right."""
 
     def problems(self) -> Iterable[tuple[tuple[str | int, ...], str]]:
         """Keys and sentences."""
@@ -87,10 +87,11 @@ class Checked(Protocol):
 
 
 def _sections(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
-    for name, channel in settings.channels.items():
-        if isinstance(channel.settings, Checked):
-            for key, sentence in channel.settings.problems():
-                yield ("channels", name, *key), sentence
+    for section, configured in (("channels", settings.channels), ("agents", settings.agents)):
+        for name, said in configured.items():
+            if isinstance(said.settings, Checked):
+                for key, sentence in said.settings.problems():
+                    yield (section, name, *key), sentence
 
 
 def _agents_of_channels(settings: Settings, known: KnownNames) -> Iterator[Complaint]:

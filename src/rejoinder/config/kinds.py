@@ -29,7 +29,7 @@ def channel_kind(name: str) -> ChannelKind:
     """What a kind of channel declares. One of ours without a connection gives way to that of another package."""
     module = plugins.find("channel", name)
     kind = module.CHANNEL
-    if isinstance(kind, ChannelKind) and kind.open is None and name in plugins.from_packages("channel"):
+    if plugins.gives_way(module) and name in plugins.from_packages("channel"):
         module = plugins.find_other("channel", name)
         kind = module.CHANNEL
     if not isinstance(kind, ChannelKind):
@@ -112,6 +112,18 @@ def channel_to_come(kind: str) -> str | None:
         return None
     here = [name for name, each in channel_kinds().items() if each.open and each.opened_by != "command"]
     return f"the channel {kind} does not exist yet; remove this section (there are: {', '.join(here)})"
+
+
+def store_file(url: str) -> str | None:
+    """The file that the address of a store names; None where the engine keeps none, or keeps it in memory."""
+    scheme, _, file = url.partition(":")
+    return file if file != ":memory:" and _is_in_file(scheme) else None
+
+
+def _is_in_file(scheme: str) -> bool:
+    if scheme not in plugins.from_packages("store"):
+        return scheme == "sqlite"  # every command reads this: our own engines are not imported for it
+    return bool(getattr(plugins.find("store", scheme).STORE, "in_file", False))
 
 
 def no_such_store(url: str) -> str | None:

@@ -11,7 +11,7 @@ from rejoinder.config.channels import usual_bot_messages
 from rejoinder.config.check import check
 from rejoinder.config.environment import NotFilledIn, fill_in
 from rejoinder.config.jobs import CronJob, EveryAgent, agent_of
-from rejoinder.config.kinds import INSTALLED, Kinds
+from rejoinder.config.kinds import INSTALLED, Kinds, store_file
 from rejoinder.config.overlay import NO_OVERLAY, Overlay, overlaid
 from rejoinder.config.positions import Path, positions
 from rejoinder.config.programs import HookSettings
@@ -67,10 +67,11 @@ def mistakes(path: str, complaints: Iterable[tuple[Path, str]]) -> tuple[Mistake
 
 def _kept_beside(path: str, gateway: GatewaySettings) -> GatewaySettings:
     """A store's file is relative to the configuration's folder, wherever the gateway is started."""
-    scheme, _, file = gateway.store.partition(":")
-    if scheme != "sqlite" or file == ":memory:":
+    file = store_file(gateway.store)
+    if file is None:
         return gateway
-    return replace(gateway, store=f"sqlite:{FilePath(path).parent / FilePath(file).expanduser()}")
+    scheme = gateway.store.partition(":")[0]
+    return replace(gateway, store=f"{scheme}:{FilePath(path).parent / FilePath(file).expanduser()}")
 
 
 def read(

@@ -51,7 +51,18 @@ class SectionReader:
                 known.setdefault(field.encode_name, field)
         meant = self._unknown_keys(raw, path, known)
         values = {name: self._field(field, raw, path, meant) for name, field in known.items()}
-        return [_built(kind, values) for kind in kinds]
+        return [self._built(kind, values, path) for kind in kinds]
+
+    def _built(self, kind: type[Struct], values: Mapping[str, Any], path: Path) -> Any:
+        own = {field.name: values[field.encode_name] for field in _fields(kind)}
+        if any(value is WRONG for value in own.values()):
+            return WRONG
+        try:
+            return kind(**own)
+        except ValueError as problem:  # its `__post_init__` refuses what the types of its keys cannot
+            if self.is_right(path):
+                self.wrong(path, str(problem))
+            return WRONG
 
     def _unknown_keys(self, raw: Mapping[str, Any], path: Path, known: Mapping[str, Any]) -> set[str | None]:
         """Notes each unknown key and returns the keys they probably meant, which then do not count as missing."""
@@ -289,11 +300,6 @@ def _default(field: mi.Field) -> Any:
     if field.default is not NODEFAULT:
         return field.default
     return field.default_factory() if field.default_factory is not NODEFAULT else WRONG
-
-
-def _built(kind: type[Struct], values: Mapping[str, Any]) -> Any:
-    own = {field.name: values[field.encode_name] for field in _fields(kind)}
-    return WRONG if any(value is WRONG for value in own.values()) else kind(**own)
 
 
 def _fits(kind: mi.Type, raw: Any) -> bool:

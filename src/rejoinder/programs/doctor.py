@@ -15,7 +15,7 @@ from typing import TypeVar
 import aiohttp
 from msgspec import Struct
 
-from rejoinder import app
+from rejoinder import app, plugins
 from rejoinder.agents.base import CanCheck as AgentCanCheck
 from rejoinder.agents.base import CanClose as AgentCanClose
 from rejoinder.agents.base import FailureKind
@@ -25,7 +25,7 @@ from rejoinder.channels.base import CanCheck as ChannelCanCheck
 from rejoinder.channels.base import CanClose as ChannelCanClose
 from rejoinder.channels.base import Channel, StoresTrouble
 from rejoinder.config import schema
-from rejoinder.config.kinds import channel_kind
+from rejoinder.config.kinds import channel_kind, store_file
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.media.check import check_documents, check_links, check_pictures, check_speech
@@ -144,6 +144,8 @@ async def _looked(what: str, look: Look) -> Finding:
         return Finding(what, False, ": ".join(filter(None, (problem.filename, problem.strerror or str(problem)))))
     except RejoinderError as problem:
         return Finding(what, False, problem.sentence)
+    except Exception as problem:  # noqa: BLE001 - a check of another package may raise anything
+        return Finding(what, False, f"its check failed: {plugins.raised(problem)}")
 
 
 # --- what is looked at ------------------------------------------------------------------------------
@@ -200,7 +202,7 @@ async def _store(store: str) -> str:
     if store == app.MEMORY:
         return "in memory: nothing survives the process"
     if _is_file(store) and _file(store) is None:
-        return _to_be_made(Path(store.removeprefix("sqlite:")))
+        return _to_be_made(Path(store.partition(":")[2]))
     reader = open_reader(store)
     try:
         await reader.check()
@@ -209,7 +211,7 @@ async def _store(store: str) -> str:
         await reader.close()
     held = f", and a gateway runs on it ({running})" if (running := await _gateway(store)) else ""
     told = f"; {quarantined} quarantined, which `rejoinder dead` lists" if quarantined else ""
-    here = shown(store).removeprefix("sqlite:")
+    here = shown(store) if store_file(store) is None else store.partition(":")[2]
     return f"{here} is intact, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
 
 
@@ -348,10 +350,10 @@ async def _read(store: str, ask: Callable[[StoreReader], Awaitable[Found]]) -> F
 
 
 def _is_file(store: str) -> bool:
-    return store.startswith("sqlite:")
+    return store == app.MEMORY or store_file(store) is not None
 
 
 def _file(store: str) -> Path | None:
     """The store's file, if it is there."""
-    file = Path(store.removeprefix("sqlite:"))
-    return file if store != app.MEMORY and file.exists() else None
+    named = store_file(store)
+    return Path(named) if named is not None and Path(named).exists() else None

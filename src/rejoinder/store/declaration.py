@@ -40,6 +40,9 @@ class StoreKind(Struct, frozen=True):
     """For work on all of it while no gateway runs on it; None: it is copied by its own tools."""
     share: Callable[[str, ShareOptions], SharedStore] | None = None
     """For a gateway beside others; None: it has the store to itself."""
+    in_file: bool = False
+    """Its addresses are `scheme:FILE`, or `scheme::memory:` for none. The file is relative to the configuration's
+    folder, the first gateway makes it, and what agents may send lies in a folder beside it."""
     watches_sockets: bool = False
     """Whether it has the event loop watch a socket of its own: then the loop has to be Python's, as uvloop stops
     watching one that has failed without telling who waits for it."""

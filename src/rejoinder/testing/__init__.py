@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rejoinder.agents.scripted import ScriptedAgent
     from rejoinder.testing.agent_contract import AgentContract, Agents
-    from rejoinder.testing.channel_contract import ChannelContract
+    from rejoinder.testing.channel_contract import ChannelContract, PlayedPlatform
     from rejoinder.testing.chat import Chat, conversation
     from rejoinder.testing.fake_channel import (
         FakeChannel,
@@ -41,6 +41,7 @@ _HOME = {
     "FakeRoom": "rejoinder.testing.fake_channel",
     "FakeThreads": "rejoinder.testing.fake_channel",
     "ModelServer": "rejoinder.testing.model_server",
+    "PlayedPlatform": "rejoinder.testing.channel_contract",
     "RemotePlatform": "rejoinder.testing.platform",
     "ScriptedAgent": "rejoinder.agents.scripted",
     "Shown": "rejoinder.testing.fake_channel",
@@ -61,6 +62,7 @@ __all__ = [
     "FakeRoom",
     "FakeThreads",
     "ModelServer",
+    "PlayedPlatform",
     "RemotePlatform",
     "ScriptedAgent",
     "Shown",

@@ -6,14 +6,15 @@
         def open(self, platform):
             return MyChannel(platform.url)
 
-They run against a `FakePlatform` of that personality. The tests are coroutines: pytest-asyncio with
-`asyncio_mode = "auto"` runs them.
+They run against a `FakePlatform` of that personality. A channel for another platform overrides `platform`, which gives
+a fake of its own: a `PlayedPlatform`. The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"` runs them.
 """
 
 import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from typing import Any, Protocol
 
 from rejoinder.channels.base import (
     CanClose,
@@ -37,6 +38,36 @@ from rejoinder.testing.platform.faults import Kind
 
 ANN, TEAM = "ann", "#team"
 NO_SUCH_MESSAGE = "999999"
+
+
+class PlayedPlatform(Protocol):
+    """What the contract asks of a platform that is played for it. People and chats have names here: `ann` is a person
+    and her direct chat, `#team` a group."""
+
+    @property
+    def truth(self) -> Any:
+        """What stands on the platform: `messages(chat, by="bot")` gives those of the bot, or of this person, each with
+        its `id`, `text`, `reply_to` and, as one text, `reactions`. Each of `frames` has a `kind`, `typing` for the
+        typing sign, and says `by` whom: `bot`."""
+        ...
+
+    async def __aenter__(self) -> Any: ...
+
+    async def __aexit__(self, *exception: object) -> None:
+        """It is down from now on. It may be called twice."""
+        ...
+
+    async def says(self, chat: str, person: str, text: str) -> Any: ...
+
+    async def hears(self, chat: str, text: str | None = None) -> Any:
+        """The message of the bot with this text, or its next one, once it is there."""
+        ...
+
+    def id_of(self, person: str, /) -> str: ...
+
+    def fault(self, kind: Kind, *, on: Any) -> Any:
+        """What happens to the next call of this sort: `send`, `poll`, `typing` or `event`."""
+        ...
 
 
 class KeptInlet:
@@ -95,7 +126,7 @@ class KeptInlet:
 class Opened:
     """A channel that serves a platform in which ann has written, and where that was."""
 
-    def __init__(self, channel: Channel, platform: FakePlatform, inlet: KeptInlet, first: Inbound) -> None:
+    def __init__(self, channel: Channel, platform: PlayedPlatform, inlet: KeptInlet, first: Inbound) -> None:
         self.channel = channel
         self.platform = platform
         self.inlet = inlet
@@ -111,7 +142,8 @@ class Opened:
 class ChannelContract:
     """Inherit it in a test class; `open` gives a channel that is to serve the platform."""
 
-    personality: str
+    personality: str = ""
+    """What `FakePlatform` plays, unless `platform` gives another."""
     patience: float = PATIENCE
     """Nothing here may take longer, in seconds: it is the difference between slow and stuck."""
     outcomes: Mapping[Kind, Callable[[Outcome], bool]] = {
@@ -127,7 +159,11 @@ class ChannelContract:
     """The outcome that each fault of the platform has to be reported as."""
 
     @abstractmethod
-    def open(self, platform: FakePlatform) -> Channel: ...
+    def open(self, platform: Any) -> Channel: ...
+
+    def platform(self) -> PlayedPlatform:
+        """The platform that a test runs against, not yet entered: a `FakePlatform`, or your own `PlayedPlatform`."""
+        return FakePlatform(self.personality)
 
     # --- in -----------------------------------------------------------------------------------------
 
@@ -161,7 +197,7 @@ class ChannelContract:
 
     async def test_it_goes_on_where_it_was(self) -> None:
         """DU-1: what was said meanwhile comes, what had come does not come again."""
-        async with asyncio.timeout(self.patience), FakePlatform(self.personality) as platform:
+        async with asyncio.timeout(self.patience), self.platform() as platform:
             inlet = KeptInlet()
             async with self._listening(platform, inlet):
                 await platform.says(ANN, ANN, "one")
@@ -286,14 +322,14 @@ class ChannelContract:
 
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[Opened]:
-        async with asyncio.timeout(self.patience), FakePlatform(self.personality) as platform:
+        async with asyncio.timeout(self.patience), self.platform() as platform:
             inlet = KeptInlet()
             async with self._listening(platform, inlet) as channel:
                 await platform.says(ANN, ANN, "first")
                 yield Opened(channel, platform, inlet, await inlet.message("first"))
 
     @asynccontextmanager
-    async def _listening(self, platform: FakePlatform, inlet: KeptInlet) -> AsyncGenerator[Channel]:
+    async def _listening(self, platform: PlayedPlatform, inlet: KeptInlet) -> AsyncGenerator[Channel]:
         channel = self.open(platform)
         task = asyncio.create_task(channel.listen(inlet))
         try:

@@ -27,7 +27,7 @@ from rejoinder.listener import OpenConnections
 from rejoinder.web.access_check import AccessCheck, TooManyAttempts, WrongToken
 from rejoinder.web.bodies import Bodies, larger
 from rejoinder.web.login import COOKIE, is_owner, login_for
-from rejoinder.web.refusal import refuse
+from rejoinder.web.refusal import refuse, refuse_with_page
 
 OPEN = ("/health", "/ready", "/login", "/join/", "/static/")
 FOR_GUESTS = ("/", "/socket", "/files", "/logout")
@@ -155,6 +155,8 @@ class Guard:
                 return RedirectResponse(login_for(path), 303)
             return refuse(path, 401, LOG_IN, {"www-authenticate": "Bearer"})
         if not is_owner(person) and path not in FOR_GUESTS and not path.startswith("/files/"):
+            if is_for_a_person(headers):
+                return refuse_with_page("guest.html", 403)
             return refuse(path, 403, "this is only for the owner; you are invited to the chat")
         scope[PERSON] = person
         return None

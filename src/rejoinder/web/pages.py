@@ -3,7 +3,6 @@
 import hashlib
 import mimetypes
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -16,12 +15,10 @@ from rejoinder.web.access_check import AccessCheck, WrongToken
 from rejoinder.web.guard import is_for_a_person
 from rejoinder.web.login import BEHIND_LOGIN, COOKIE, LASTS, is_owner, login_for
 from rejoinder.web.metrics import Metrics
-from rejoinder.web.refusal import refuse
+from rejoinder.web.refusal import STATIC, refuse, refuse_with_page
 from rejoinder.web.services import ChannelState, PageServices
 
-STATIC = Path(__file__).parent / "static"
 PAGES = {"/": "index.html", "/console": "console.html", "/login": "login.html"}
-LOST = STATIC / "lost.html"
 LONGEST_TOKEN = 1000
 FORM = "application/x-www-form-urlencoded"
 
@@ -115,7 +112,7 @@ def routes(services: PageServices, entrance: AccessCheck, metrics: Metrics) -> l
 def not_found(request: Request) -> Response:
     """A person gets a page, a program a line it can read."""
     if is_for_a_person(request.headers):
-        return Response(LOST.read_bytes(), 404, media_type="text/html")
+        return refuse_with_page("lost.html", 404)
     return refuse(request.url.path, 404, "there is nothing here")
 
 

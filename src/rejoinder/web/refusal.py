@@ -1,10 +1,12 @@
-"""A refusal as the client can read it: under `/v1` in the shape its SDK knows, else a sentence."""
+"""A refusal as the client can read it: under `/v1` in the shape its SDK knows, for a browser a page, or a sentence."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+STATIC = Path(__file__).parent / "static"
 CODES = {401: "invalid_api_key", 413: "request_too_large"}
 ANTHROPIC = "/v1/messages"
 ANTHROPIC_KINDS = {
@@ -31,6 +33,11 @@ def refuse(
     else:
         document = {"error": why}
     return JSONResponse(document, status, headers)
+
+
+def refuse_with_page(name: str, status: int) -> Response:
+    """For a browser that opens a page; the style of ours needs no login."""
+    return Response((STATIC / name).read_bytes(), status, media_type="text/html")
 
 
 def openai_error(status: int, why: str, param: str | None = None, code: str | None = None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from rejoinder.channels.web.avatars import agent_member
 from rejoinder.durations import duration_text
 from rejoinder.events import Step
 from rejoinder.store.base import InboxEvent, Input, StoredTurn
@@ -34,7 +35,7 @@ def summary_of(event: InboxEvent, steps: Sequence[Step], handled: Sequence[Handl
 
 
 def _of_one(event: InboxEvent, handled: HandledTurn) -> str:
-    agent, put, turn = handled.agent, handled.put, handled.turn
+    agent, put, turn = agent_member(handled.agent).name, handled.put, handled.turn
     why = f" ({put.reason})" if put.reason else ""
     if turn is None:
         return {

@@ -8,12 +8,12 @@ from msgspec import Struct
 
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, EnforcesRunLimits, RunLimits
-from rejoinder.channels.base import DEFAULT_ACCOUNT, Channel, HasNativeCommands, ShowsMenu
+from rejoinder.channels.base import DEFAULT_ACCOUNT, Channel, HasNativeCommands, Limits, ShowsMenu
 from rejoinder.config import schema
 from rejoinder.config.kinds import agent_kind, channel_kind, channel_to_come
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadConfiguration, RejoinderError
 from rejoinder.events import MenuCommand
-from rejoinder.extras import how_to_install
+from rejoinder.extras import how_to_install, packages
 from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.secret import Secret
 
@@ -30,6 +30,11 @@ def limits_of(gateway: schema.GatewaySettings) -> RunLimits:
 def open_agent(name: str, said: schema.ConfiguredAgent, limits: RunLimits) -> Agent:
     kind = agent_kind(said.kind)
     if kind.needs and find_spec(kind.needs) is None:
+        if not packages(said.kind):
+            raise BadConfiguration(
+                f"agent {name!r} is of kind {said.kind!r}, which needs the module {kind.needs!r}; it is not installed: "
+                "install what the package of this kind asks for"
+            )
         raise BadConfiguration(
             f"agent {name!r} is of kind {said.kind!r}, which needs the extra {said.kind!r}; it is not installed: "
             f"{how_to_install(said.kind)}"
@@ -39,7 +44,12 @@ def open_agent(name: str, said: schema.ConfiguredAgent, limits: RunLimits) -> Ag
     except msgspec.ValidationError as problem:
         wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
         raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
-    agent = kind.open(name, settings)
+    try:
+        agent = kind.open(name, settings)
+    except RejoinderError:
+        raise
+    except Exception as problem:  # another package's code may raise anything
+        raise BadConfiguration(f"agents.{name}: it cannot be opened: {plugins.raised(problem)}") from problem
     if isinstance(agent, EnforcesRunLimits):
         agent.take_limits(limits)
     return agent
@@ -67,6 +77,26 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
 
 def open_accounts(name: str, said: schema.ConfiguredChannel) -> dict[str, Channel]:
     """A channel opened: once for each of its accounts, if it has several."""
+    opened = _opened(name, said)
+    for channel in opened.values():
+        if (missing := _missing(channel)) is not None:
+            raise BadConfiguration(
+                f"channels.{name}: the channel that {said.kind} opens has no {missing}; "
+                "whoever wrote it adds what docs/channels.md lists"
+            )
+    return opened
+
+
+def _missing(channel: object) -> str | None:
+    """What the contract asks of every channel and this object of another package lacks; None: nothing."""
+    if not isinstance(getattr(channel, "name", None), str):
+        return "`name`, a text"
+    if not isinstance(getattr(channel, "limits", None), Limits):
+        return "`limits`, such as `limits = Limits(length=4000)`"
+    return next((f"`{each}`" for each in ("listen", "send") if not callable(getattr(channel, each, None))), None)
+
+
+def _opened(name: str, said: schema.ConfiguredChannel) -> dict[str, Channel]:
     kind = channel_kind(said.kind)
     if kind.open is None:
         raise BadConfiguration(f"channels.{name}: {channel_to_come(said.kind)}")
@@ -77,6 +107,10 @@ def open_accounts(name: str, said: schema.ConfiguredChannel) -> dict[str, Channe
         return {account: kind.open(name, own, account) for account, own in kind.accounts(settings).items()}
     except ModuleNotFoundError as problem:  # its SDK is imported with the first connection
         raise plugins.missing_extra("channel", said.kind, problem) from problem
+    except RejoinderError:
+        raise
+    except Exception as problem:  # another package's code may raise anything
+        raise BadConfiguration(f"channels.{name}: it cannot be opened: {plugins.raised(problem)}") from problem
 
 
 def account_names(said: schema.ConfiguredChannel) -> tuple[str, ...]:

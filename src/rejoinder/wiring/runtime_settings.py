@@ -24,7 +24,7 @@ from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings, PaceSettings, RateSettings, ReplyToModes
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
 from rejoinder.config.jobs import merged
-from rejoinder.config.kinds import channel_kind
+from rejoinder.config.kinds import channel_kind, store_file
 from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
 from rejoinder.events import Ability
@@ -196,8 +196,8 @@ def _cannot(channel: Channel, settings: schema.Settings) -> set[str]:
 
 def _outbox_folders(store: str) -> Folders:
     """Beside the store: `rejoinder.db` has `rejoinder.db.outbox`."""
-    scheme, _, file = store.partition(":")
-    return Folders(Path(f"{file}.outbox") if scheme == "sqlite" and file != ":memory:" else None)
+    file = store_file(store)
+    return Folders(Path(f"{file}.outbox") if file is not None else None)
 
 
 def _delivery(name: str, channel: Channel, kind: ChannelKind, settings: schema.Settings) -> DeliveryOptions:

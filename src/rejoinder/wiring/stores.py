@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from contextlib import AbstractContextManager
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from rejoinder import plugins
 from rejoinder.config.kinds import no_such_store
 from rejoinder.config.schema import GatewaySettings
-from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
+from rejoinder.errors import BadConfiguration, BadUse, RejoinderError, StoreUnavailable
 from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
 from rejoinder.store.declaration import ShareOptions, StoreKind
 
@@ -25,7 +26,8 @@ PAUSE = 1.0
 def open_store(url: str, how: ShareOptions | None = None) -> SharedStore:
     """For a gateway."""
     kind = _kind(url)
-    return kind.open(url) if kind.share is None else kind.share(url, how or ShareOptions())
+    with _told(url):
+        return kind.open(url) if kind.share is None else kind.share(url, how or ShareOptions())
 
 
 def sharing(settings: GatewaySettings) -> ShareOptions:
@@ -48,11 +50,15 @@ async def open_store_when_ready(url: str, how: ShareOptions | None = None) -> Sh
 
 
 def open_reader(url: str) -> StoreReader:
-    return _kind(url).read(url)
+    kind = _kind(url)
+    with _told(url):
+        return kind.read(url)
 
 
 def open_for_operator(url: str) -> OperatorStore:
-    return _kind(url).operate(url)
+    kind = _kind(url)
+    with _told(url):
+        return kind.operate(url)
 
 
 def open_whole(url: str, *, new: bool = False) -> "AbstractContextManager[WholeStore]":
@@ -71,6 +77,21 @@ def shown(url: str) -> str:
 def watches_sockets(url: str) -> bool:
     """Whether it needs Python's own event loop."""
     return _kind(url).watches_sockets
+
+
+@contextmanager
+def _told(url: str) -> Generator[None]:
+    """An engine of another package may raise anything; its address is left out, as it may hold a password."""
+    scheme = url.partition(":")[0]
+    try:
+        yield
+    except RejoinderError:
+        raise
+    except Exception as problem:
+        raise BadConfiguration(
+            f"gateway.store: the {scheme} store cannot be opened: {plugins.raised(problem)}; check its address, "
+            "and if that is right, tell whoever wrote this engine"
+        ) from problem
 
 
 def _kind(url: str) -> StoreKind:

@@ -21,6 +21,16 @@ class TestCalled(ChannelContract):
         return bot(platform, seconds=0.5, hook=hook())
 
 
+class TestElsewhere(ChannelContract):
+    """CH-1: a package of others plays its own platform, which `FakePlatform` does not know."""
+
+    def platform(self):
+        return FakePlatform("telegram")
+
+    def open(self, platform):
+        return bot(platform, seconds=0.5)
+
+
 async def test_it_is_blind():
     """DU-3: Telegram has no key that keeps a message from being sent twice, and no way to look one up."""
     async with FakePlatform("telegram") as platform:

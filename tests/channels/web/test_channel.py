@@ -40,6 +40,7 @@ async def sent(channel: WebChannel, text: str = "Hello.", **more: object) -> str
         "CanReact",
         "CanType",
         "CanNotifyOperator",
+        "NamesAgents",
         "KnowsItself",
         "CanClose",
     ],

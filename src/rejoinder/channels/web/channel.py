@@ -9,6 +9,7 @@ from rejoinder.blobs import read_whole
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, OutgoingFile, Rejected, RetryAfter
 from rejoinder.channels.web import FILES, reading
 from rejoinder.channels.web.answers import NoTarget, SentMessage, no_such_room, shown_file
+from rejoinder.channels.web.avatars import agent_member
 from rejoinder.channels.web.journal import RoomJournal
 from rejoinder.channels.web.nouns import File, Member
 from rejoinder.channels.web.protocol import SubagentsChanged, TypingNow
@@ -199,6 +200,9 @@ class WebChannel:
     async def notify_operator(self, route: Route, text: str) -> None:
         with suppress(StoreUnavailable):  # it is in the log too
             await self.journal.note(route.chat, route.thread, text)
+
+    def shown_agent(self, agent: str) -> str:
+        return agent_member(agent).name
 
     async def show_transcript(self, route: Route, message: str, words: str) -> None:
         with suppress(StoreUnavailable):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
+from rejoinder.channels.base import NamesAgents
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Step, Text
@@ -17,6 +18,7 @@ from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.plan import PlannedOperation, Slot
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.rendering.white_space import is_seen
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.answer_finisher import PATIENCE, AnswerFinisher
 from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.answer.directive_runner import DirectiveRunner
@@ -159,7 +161,7 @@ class StreamedAnswer:
             await self._finisher.withdraw(self._directive_runner.handoffs.plan(), self._beside)
             if self._turn.beat is None and (self._turn.says_when_empty or not self._context.peers):
                 # Among agents and in a heartbeat silence is normal and not worth a note.
-                await self._conversation.notify_operator(f"{self._context.agent} chose to stay silent")
+                await self._conversation.notify_operator(f"{self._shown_agent()} chose to stay silent")
         elif (
             self._turn.beat is not None and self._text.has_words and not await self._turn.beat.is_news(self._text.words)
         ):
@@ -176,6 +178,11 @@ class StreamedAnswer:
                 self._directive_runner.handoffs.plan(), () if self._directive_runner.asked else self._beside
             )
         await self._directive_runner.finish(PATIENCE)
+
+    def _shown_agent(self) -> str:
+        """The agent as people know it there."""
+        agent, channel = self._context.agent, self._conversation.channel
+        return channel.shown_agent(agent) if can(channel, NamesAgents) else agent
 
     async def fail(self, sentence: str, detail: str) -> None:
         """What was shown stays; the person gets the sentence as a message of its own, the operator gets the detail.

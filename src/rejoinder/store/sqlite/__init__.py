@@ -371,4 +371,4 @@ def _open_whole(url: str, *, new: bool = False) -> "AbstractContextManager[Whole
     return open_whole(url, new=new)
 
 
-STORE = StoreKind(open_store, open_reader, _open_for_operator, whole=_open_whole)
+STORE = StoreKind(open_store, open_reader, _open_for_operator, whole=_open_whole, in_file=True)

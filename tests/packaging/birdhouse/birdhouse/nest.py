@@ -12,4 +12,5 @@ STORE = StoreKind(
     open=lambda url: SQLITE.open(_beneath(url)),
     read=lambda url: SQLITE.read(_beneath(url)),
     operate=lambda url: SQLITE.operate(_beneath(url)),
+    in_file=True,
 )

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from rejoinder.errors import ChannelStopped, StoreUnavailable
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform.discord.server import DiscordServer
 from rejoinder.testing.platform.slack.server import SlackServer
@@ -30,7 +30,7 @@ CHATS = {"telegram": "ann", "discord": "#team", "slack": "#team"}
 
 
 @asynccontextmanager
-async def serving(account: str, inlet: KeptInlet) -> AsyncIterator[tuple[FakePlatform, "asyncio.Task[None]"]]:
+async def serving(account: str, inlet: RecordingInlet) -> AsyncIterator[tuple[FakePlatform, "asyncio.Task[None]"]]:
     personality, opened = ACCOUNTS[account]
     async with asyncio.timeout(PATIENCE), FakePlatform(personality) as platform:
         if personality == "discord":
@@ -48,7 +48,7 @@ async def serving(account: str, inlet: KeptInlet) -> AsyncIterator[tuple[FakePla
 @asynccontextmanager
 async def talking(account: str) -> AsyncIterator[FakePlatform]:
     """It has heard something; afterwards it has to hear what is said then."""
-    inlet, chat = KeptInlet(), CHATS[ACCOUNTS[account][0]]
+    inlet, chat = RecordingInlet(), CHATS[ACCOUNTS[account][0]]
     async with serving(account, inlet) as (platform, task):
         await platform.says(chat, "ann", "one")
         await inlet.message("one")
@@ -58,7 +58,7 @@ async def talking(account: str) -> AsyncIterator[FakePlatform]:
         assert not task.done(), task.exception()
 
 
-class AwayAtFirst(KeptInlet):
+class AwayAtFirst(RecordingInlet):
     """A store that does not answer yet."""
 
     def __init__(self) -> None:
@@ -150,7 +150,7 @@ async def test_a_slack_app_that_is_stopped_leaves_nothing_running(monkeypatch):
         "/apps.connections.open",
         lambda: web.json_response({"ok": False, "error": "not_allowed_token_type"}),
     )()
-    async with serving("slack, socket", KeptInlet()) as (_, task):
+    async with serving("slack, socket", RecordingInlet()) as (_, task):
         await asyncio.wait({task})
         assert isinstance(task.exception(), ChannelStopped)
         others = [each.get_coro() for each in asyncio.all_tasks()]

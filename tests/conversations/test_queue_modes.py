@@ -192,14 +192,14 @@ async def test_a_run_that_is_over_is_not_waited_for_long(monkeypatch):
 async def test_what_was_taken_in_is_never_run_as_well_though_the_disk_is_slow(monkeypatch):
     """TU-2, TU-3: the agent has it; that this is still being written down changes nothing."""
     monkeypatch.setattr("rejoinder.runtime.session.run_driver.STEER_PATIENCE", 0)
-    steered, over = LaneJournal.steered, asyncio.Event()
+    steered, over = LaneJournal.record_steered, asyncio.Event()
 
     async def steered_late(self, run, asked):
         await run.ended.wait()
         await longer_than_no_time()
         await steered(self, run, asked)
 
-    monkeypatch.setattr(LaneJournal, "steered", steered_late)
+    monkeypatch.setattr(LaneJournal, "record_steered", steered_late)
     agent = Steerable(["One", over.wait, " with two."])
     async with conversation(agent, settings=queueing("steer", debounce_ms=1)) as chat:
         await chat.says("one")

@@ -126,14 +126,14 @@ async def test_what_is_stopped_while_one_of_it_is_being_taken_in_does_not_come_b
     agent = Steerable(["One", go.wait])
     async with conversation(agent, settings=queueing("steer", 3_600_000)) as chat:
         journal = chat.gateway.engine.journal
-        steered = journal.steered
+        steered = journal.record_steered
 
         async def slowly(run, asked) -> None:
             await steered(run, asked)
             booked.set()
             await told_late.wait()
 
-        journal.steered = slowly
+        journal.record_steered = slowly
         await chat.says("one")
         await chat.sees("One")
         await chat.says("two")

@@ -20,7 +20,7 @@ OPENING = Part(IN_THREAD, "hi", key="k", opens=NewThread("7"), title="t")
 
 
 @pytest.mark.parametrize(
-    ("part", "plain", "conceded", "place", "form"),
+    ("part", "plain", "omitted", "place", "form"),
     [
         (REPLY, None, "", None, REPLY),
         (REPLY, PLAIN, "formatting", None, PLAIN),
@@ -38,9 +38,9 @@ OPENING = Part(IN_THREAD, "hi", key="k", opens=NewThread("7"), title="t")
         (OPENING, None, "thread", ELSEWHERE, Part(ELSEWHERE, "hi", key="k")),
     ],
 )
-def test_what_was_given_up_is_left_out(part: Part, plain: Part | None, conceded: str, place: Route | None, form: Part):
+def test_what_was_given_up_is_left_out(part: Part, plain: Part | None, omitted: str, place: Route | None, form: Part):
     """DE-13, CH-2, DU-4: a form of other bytes has another key."""
-    assert form_of(part, plain, conceded.split(), place) == form
+    assert form_of(part, plain, omitted.split(), place) == form
 
 
 @pytest.mark.parametrize("seconds", [-1, 0, 1])

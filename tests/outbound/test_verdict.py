@@ -21,12 +21,12 @@ BLIND, KEYS, FINDS = "nothing", "keys", "messages"
     ("outcome", "operation", "recognises", "verdict"),
     [
         (Delivered("9"), SAY, BLIND, Arrived("9")),
-        (Rejected("bad", "formatting"), FORMATTED, BLIND, Retry(0, "bad", counted=False, concedes="formatting")),
-        (Rejected("bad", "formatting"), SAY, BLIND, Retry(0, "bad", counted=False, concedes="formatting")),
+        (Rejected("bad", "formatting"), FORMATTED, BLIND, Retry(0, "bad", counted=False, omits="formatting")),
+        (Rejected("bad", "formatting"), SAY, BLIND, Retry(0, "bad", counted=False, omits="formatting")),
         (Rejected("bad", "formatting"), REACT, BLIND, GiveUp("bad")),
-        (Rejected("gone", "target"), REPLY, BLIND, Retry(0, "gone", counted=False, concedes="target")),
+        (Rejected("gone", "target"), REPLY, BLIND, Retry(0, "gone", counted=False, omits="target")),
         (Rejected("gone", "target"), SAY, BLIND, GiveUp("gone")),
-        (Rejected("gone", "target"), EDIT, BLIND, Retry(0, "gone", counted=False, concedes="message")),
+        (Rejected("gone", "target"), EDIT, BLIND, Retry(0, "gone", counted=False, omits="message")),
         (Rejected("gone", "target"), Amend("5", PLAIN, resend_if_gone=False), BLIND, Forget("gone")),
         (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
         (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
@@ -54,15 +54,15 @@ def test_an_answer_whose_thread_and_question_are_gone_is_said_without_both():
     """CH-24, CH-21: a question that was deleted while it was answered."""
     operation = Say(Part(ROUTE, "hi", opens=NewThread("7", "hi")))
     first = judge(Rejected("no", "thread"), operation, KEYS, tries=1)
-    assert first == Retry(0, "no", counted=False, concedes="thread")
-    then = judge(Rejected("gone", "target"), operation, KEYS, tries=2, conceded=frozenset({"thread"}))
-    assert then == Retry(0, "gone", counted=False, concedes="target")
+    assert first == Retry(0, "no", counted=False, omits="thread")
+    then = judge(Rejected("gone", "target"), operation, KEYS, tries=2, omitted=frozenset({"thread"}))
+    assert then == Retry(0, "gone", counted=False, omits="target")
     both = frozenset({"thread", "target"})
-    assert judge(Rejected("gone", "target"), operation, KEYS, tries=3, conceded=both) == GiveUp("gone")
+    assert judge(Rejected("gone", "target"), operation, KEYS, tries=3, omitted=both) == GiveUp("gone")
 
 
 @pytest.mark.parametrize(
-    ("outcome", "operation", "conceded"),
+    ("outcome", "operation", "omitted"),
     [
         (Rejected("bad", "formatting"), FORMATTED, {"formatting"}),
         (Rejected("bad", "formatting"), SAY, {"formatting"}),
@@ -71,15 +71,15 @@ def test_an_answer_whose_thread_and_question_are_gone_is_said_without_both():
         (Rejected("gone", "target"), Amend("5", Part(ROUTE, "hi", reply_to="7")), {"message", "target"}),
     ],
 )
-def test_a_concession_is_made_once(outcome, operation, conceded):
+def test_each_thing_is_omitted_once(outcome, operation, omitted):
     """DE-13, OD-62: once, for that chunk only."""
-    assert isinstance(judge(outcome, operation, BLIND, tries=2, conceded=frozenset(conceded)), GiveUp)
+    assert isinstance(judge(outcome, operation, BLIND, tries=2, omitted=frozenset(omitted)), GiveUp)
 
 
 def test_an_edit_that_became_a_message_is_one():
     """DU-3: it may have arrived, and said again it would stand twice."""
     became = frozenset({"message"})
-    assert judge(Unknown("reset"), EDIT, BLIND, tries=1, conceded=became) == HoldBack("reset")
+    assert judge(Unknown("reset"), EDIT, BLIND, tries=1, omitted=became) == HoldBack("reset")
 
 
 def test_pauses_grow_and_end():

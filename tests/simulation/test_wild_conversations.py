@@ -217,7 +217,7 @@ async def left_over(gateway: Gateway) -> list[str]:
         ("inputs", census.inputs, {"taken", "steered", "summarised", "dropped"}),
         ("turns", census.turns, {"closed"}),
     ) if set(rows) - ended]  # fmt: skip
-    waits = [lane for lane in lanes._lanes.values() if lane.waiting or lane._asked]
+    waits = [lane for lane in lanes._lanes.values() if lane.waiting or lane._inputs]
     rooms = lanes._slots._running or lanes._slots._asking
     questions = gateway.engine.turn_runner.questions._kept
     shown = gateway.channels["fake"].messages.values()

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from rejoinder.events import Grant as Grant  # a question is a noun, and a part of this contract
+from rejoinder.events import Grant as Grant  # nouns that are part of this contract
 from rejoinder.events import Option as Option
 from rejoinder.events import PromptPart, Turn
 from rejoinder.events import Question as Question
@@ -39,7 +39,7 @@ class ToolStarted(Struct, frozen=True, tag="tool_started"):
 
 
 class ToolRenamed(Struct, frozen=True, tag="tool_renamed"):
-    """What a running tool call does is known better than when it began."""
+    """A better title for a running tool call than the one it began with."""
 
     id: str
     title: str
@@ -52,8 +52,8 @@ class ToolEnded(Struct, frozen=True, tag="tool_ended"):
 
 
 class FileMade(Struct, frozen=True, tag="file"):
-    """A file for the chat: one of the outbox folder by its path, or its content itself. Like the directive
-    `send-file`, it needs the grant."""
+    """A file for the chat: either the path of one in the outbox folder, or its content. It needs the same grant as the
+    directive `send-file`."""
 
     path: str = ""
     name: str = ""
@@ -61,7 +61,7 @@ class FileMade(Struct, frozen=True, tag="file"):
     """In JSON as base64."""
     caption: str = ""
     kind: str | None = None
-    """image, video, audio, voice or file; None: what it is by its bytes."""
+    """image, video, audio, voice or file; None: decided by its bytes."""
 
 
 class PlanChanged(Struct, frozen=True, tag="plan"):
@@ -140,7 +140,7 @@ AgentEvent = (
 )
 FINAL_EVENTS = Done, Failed
 FREQUENT_EVENTS = frozenset((TextDelta, Thought, ModelSelected, ToolStarted, ToolEnded, Usage))
-"""Those after which the run simply goes on, as far as they come often: this takes a tenth of `isinstance`."""
+"""The frequent events after which the run simply goes on: looking a type up here takes a tenth of `isinstance`."""
 
 
 class Agent(Protocol):
@@ -151,14 +151,14 @@ class Agent(Protocol):
 
 @runtime_checkable
 class CanSteer(Protocol):
-    """Takes a further message into the running turn; False when it is too late for that."""
+    """Takes a further message into the running turn; returns False when it is too late for that."""
 
     async def steer(self, turn: Turn) -> bool: ...
 
 
 @runtime_checkable
 class ReportsSteering(Protocol):
-    """Has `steer`, and learns at run time whether that can work; None: not known yet."""
+    """Has `steer`, but learns only at run time whether it works; None: not known yet."""
 
     @property
     def steers(self) -> bool | None: ...
@@ -221,7 +221,7 @@ class CanRecall(Protocol):
 
 @runtime_checkable
 class CanShowMemory(Protocol):
-    """Can say what it would tell its model about a session's conversation so far, as far as that fits."""
+    """Can show the part of a session's conversation that it would give to its model."""
 
     def remembered(self, session: str) -> tuple[Exchange, ...]: ...
 
@@ -237,10 +237,9 @@ class CanForget(Protocol):
 class CanCompact(Protocol):
     """Shortens what it keeps of a session so that there is room again; False when it could not.
 
-    `instructions`: a person's words on what to keep; given only where there are any.
+    `instructions`: what a person asked it to keep; passed only if there is such a wish.
 
-    An agent that has to be told the conversation again after a restart (CanRecall) returns what it keeps instead of
-    True.
+    An agent that is given the conversation again after a restart (CanRecall) returns what it keeps, not True.
     """
 
     async def compact(self, session: str, instructions: str = "") -> Exchange | bool: ...
@@ -256,21 +255,21 @@ class CanSetModel(Protocol):
 
 @runtime_checkable
 class HasAliases(Protocol):
-    """Has short names for models, each with the name it stands for: `/NAME` alone chooses one, too."""
+    """Has short names for models, each mapped to the full name; `/NAME` by itself selects one, too."""
 
     aliases: Mapping[str, str]
 
 
 @runtime_checkable
 class CanListModels(Protocol):
-    """Knows which models there are besides those of its settings; empty: it cannot tell, so any may be tried."""
+    """Can list the models there are besides those of its settings; empty: it cannot, so any name may be tried."""
 
     async def list_models(self) -> tuple[str, ...]: ...
 
 
 @runtime_checkable
 class CanListModes(Protocol):
-    """Knows in which modes of its own it can work; empty: it has none, or cannot tell."""
+    """Can list the modes of its own; empty: it has none, or cannot list them."""
 
     async def list_modes(self) -> tuple[str, ...]: ...
 
@@ -305,7 +304,7 @@ class CanThink(Protocol):
 
 @runtime_checkable
 class CanListThinkLevels(Protocol):
-    """Learns at run time at which levels it can think; None: not known yet, so `think_levels` hold."""
+    """Learns its thinking levels at run time; None: not known yet, so `think_levels` applies."""
 
     async def list_think_levels(self) -> tuple[str, ...] | None: ...
 
@@ -319,7 +318,7 @@ class CanShowThoughts(Protocol):
 
 @runtime_checkable
 class CanSeeImages(Protocol):
-    """Takes `PromptImage`. An agent that only learns at run time that it cannot has to say so itself."""
+    """Takes `PromptImage`. An agent that finds out only at run time that it cannot must say so in its answer."""
 
     sees_images: bool
 
@@ -333,15 +332,15 @@ class CanHearAudio(Protocol):
 
 @runtime_checkable
 class HasLastOutput(Protocol):
-    """Has something for `/status` and the operator: the last lines an agent's process wrote on stderr."""
+    """Keeps the last lines that its process wrote to stderr, for `/status` and the operator."""
 
     def last_output(self) -> str: ...
 
 
 @runtime_checkable
 class CanAnswer(Protocol):
-    """Takes the answer to a Question: the id of one of its options, `allow-once` or `allow-always` where permission
-    was given without naming one, None where it was denied or no one answered."""
+    """Takes the answer to a Question: the id of one of its options; `allow-once` or `allow-always` if permission was
+    given without choosing an option; None if it was denied or nobody answered."""
 
     async def answer(self, question: str, option: str | None) -> None: ...
 
@@ -357,8 +356,8 @@ class HasAllowList(Protocol):
 class HasProcess(Protocol):
     """Works in a process of its own, which counts against the limit on processes (TU-21).
 
-    `rest` ends it while it has no run; the next turn starts it again and continues the sessions, as far as the agent
-    can load them.
+    `suspend` ends the process while it has no run. The next turn starts it again and continues the sessions that the
+    agent can load.
     """
 
     @property
@@ -368,7 +367,7 @@ class HasProcess(Protocol):
 
 
 MAX_ANSWER_CHARS = 200_000
-"""Where an answer is cut, if its agent's section says nothing else."""
+"""The length at which an answer is cut, unless the agent's section says otherwise."""
 
 
 class RunLimits(Struct, frozen=True):
@@ -381,7 +380,7 @@ class RunLimits(Struct, frozen=True):
 
 @runtime_checkable
 class EnforcesRunLimits(Protocol):
-    """Ends its runs in time by itself, and so can report a timeout in its own words."""
+    """Ends its runs at these limits by itself, so that it can report a timeout in its own words."""
 
     def take_limits(self, limits: RunLimits) -> None:
         """Called once, when the agent has been opened."""
@@ -414,12 +413,12 @@ class ToolSource(Protocol):
         ...
 
     def bind(self, token: str, session: str) -> None:
-        """The session whose runs the token serves."""
+        """Says for which session this token is."""
         ...
 
 
 @runtime_checkable
 class TakesTools(Protocol):
     def take_tools(self, source: ToolSource) -> None:
-        """From the next session on its agent is told of these tools."""
+        """Sessions that begin from now on are offered these tools."""
         ...

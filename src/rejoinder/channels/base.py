@@ -1,8 +1,8 @@
 """The contract of a channel: messages come in through `deliver`, parts go out through `send`.
 
-The smallest channel fits on a screen: `name`, `limits`, `listen(deliver)`, `send(part)`. A channel shows what it can
-do beyond that by having the method: `isinstance(channel, CanReact)`. No call raises for what the platform said: that
-is an `Outcome`.
+The smallest channel fits on a screen: `name`, `limits`, `listen(deliver)`, `send(part)`. What else a channel can do it
+declares by having the methods: `isinstance(channel, CanReact)`. A call does not raise when the platform refuses it: it
+returns an `Outcome`.
 """
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -22,7 +22,7 @@ from rejoinder.events import (
     ReplyContext,
     Route,
 )
-from rejoinder.events.outcomes import Delivered as Delivered  # what `send` answers with is a part of this contract
+from rejoinder.events.outcomes import Delivered as Delivered  # what `send` returns is part of this contract
 from rejoinder.events.outcomes import Outcome as Outcome
 from rejoinder.events.outcomes import Refusal as Refusal
 from rejoinder.events.outcomes import Rejected as Rejected
@@ -45,7 +45,7 @@ class Limits(Struct, frozen=True):
 
 
 class Inlet(Protocol):
-    """Where a channel puts what it hears from its platform."""
+    """Takes the messages that a channel receives from its platform."""
 
     async def __call__(
         self,
@@ -57,23 +57,23 @@ class Inlet(Protocol):
         """Returns when they are durable; only then may the channel confirm them to the platform.
 
         `cursor`, how far the platform has been read, is stored in the same transaction, even without a message (DU-1).
-        `places`: the same for single places of the platform, by a name for each; those not named stay as they are.
-        `within`: raises NotStored if that takes more seconds than the platform waits (CH-5). Then the channel says
-        "busy" where the platform has a word for it, and confirms nothing otherwise.
+        `places`: the same for single places of the platform, by name; places that are not named keep their value.
+        `within`: raises NotStored if that takes more seconds than the platform waits (CH-5). Then the channel
+        answers "busy" if the platform knows that answer, and otherwise confirms nothing.
         """
         ...
 
     async def cursor(self) -> str | None:
-        """How far this channel had been read."""
+        """The stored cursor: how far this channel has been read."""
         ...
 
     async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
-        """Values for an option of a command that a person is typing (CH-9): `typed` is as it would come, `invoked`
-        holding what was typed so far. Nothing for somebody who may not give the command."""
+        """Suggested values for an option of a command that a person is typing (CH-9). `typed` is the message as it
+        would come, with what was typed so far in `invoked`. Empty for somebody who may not use the command."""
         ...
 
     async def places(self) -> dict[str, str]:
-        """What was stored for single places."""
+        """The values stored for single places."""
         ...
 
 
@@ -100,16 +100,16 @@ class CanFind(Protocol):
     """Can look up whether an unconfirmed part arrived."""
 
     async def find(self, part: Part, since: datetime) -> Outcome:
-        """Delivered, RetryAfter (certainly not there, or taken once: send it again), or Unknown (it cannot be told).
+        """Delivered, RetryAfter (certainly not there, or taken only once: send it again), or Unknown.
 
-        `since`: when it was planned; it cannot be there before.
+        `since`: when it was planned; it cannot have arrived earlier.
         """
         ...
 
 
 @runtime_checkable
 class CanFindFiles(Protocol):
-    """Has no key on a message with files: it is told which messages are certainly others."""
+    """Cannot mark a message with files by a key, so it is given the messages that are certainly others."""
 
     async def find_files(self, part: Part, since: datetime, others: Collection[str]) -> Outcome:
         """Like `find`, for a part with files."""
@@ -118,7 +118,7 @@ class CanFindFiles(Protocol):
 
 @runtime_checkable
 class CanFindOpening(Protocol):
-    """Cannot look up what was said, but can look for the opening of a draft, which has no words of its own to lose."""
+    """Cannot look up a sent message, but can look for the opening of a draft."""
 
     async def find_opening(self, part: Part, older: Sequence[str], newer: Sequence[str]) -> Outcome:
         """Delivered, Rejected (not found), RetryAfter or Unknown (ask again later).
@@ -146,7 +146,7 @@ class CanCheck(Protocol):
 
 @runtime_checkable
 class KnowsItself(Protocol):
-    """Knows the id and name of the bot on the platform, so that a mention of it is recognised as one of us."""
+    """Knows the bot's own id and name on the platform, so that a mention of the bot is recognised."""
 
     own_id: str
     own_name: str
@@ -157,21 +157,21 @@ class CanPrepareToSend(Protocol):
     """Where several processes serve an account, one listens and all of them send (SC-11)."""
 
     async def prepare_to_send(self) -> None:
-        """Learns who it is on its platform, and gets ready to send, without listening. Takes as long as the platform
-        does not answer; raises ChannelStopped as `listen` does."""
+        """Learns who it is on its platform and gets ready to send, without listening. Waits until the platform answers;
+        raises ChannelStopped as `listen` does."""
         ...
 
 
 @runtime_checkable
 class ListensEverywhere(Protocol):
-    """Is fed from outside, by HTTP: it listens in every process, not in one of them (SC-10)."""
+    """Receives its messages by HTTP, so it listens in every process and not in only one (SC-10)."""
 
     @property
     def listens_everywhere(self) -> bool: ...
 
 
 DEFAULT_ACCOUNT = "default"
-"""The account of a channel that has one, and needs no name."""
+"""The name of the account of a channel that has only one."""
 
 
 @runtime_checkable
@@ -184,7 +184,7 @@ class HasAccount(Protocol):
 
 @runtime_checkable
 class ReportsTrouble(Protocol):
-    """Knows why nothing can be read at the moment, though it keeps trying; empty when everything is fine."""
+    """Can say why nothing can be read at the moment while it keeps trying; empty when everything is fine."""
 
     @property
     def trouble(self) -> str: ...
@@ -192,7 +192,7 @@ class ReportsTrouble(Protocol):
 
 @runtime_checkable
 class StoresTrouble(Protocol):
-    """Stores with its places what only a gateway that runs finds out, so that `rejoinder doctor` tells it (CH-12)."""
+    """Stores with its places a trouble that only a running gateway finds, for `rejoinder doctor` (CH-12)."""
 
     def trouble_in(self, places: Mapping[str, str]) -> str:
         """The sentence that was stored with these places; empty when everything is fine."""
@@ -201,7 +201,7 @@ class StoresTrouble(Protocol):
 
 @runtime_checkable
 class ReportsPlaceTrouble(Protocol):
-    """Knows in which of its places it may not do what it is asked for, while the others are served (CH-13)."""
+    """Knows the places in which it lacks a permission it needs, while the others are served (CH-13)."""
 
     @property
     def place_troubles(self) -> tuple[str, ...]:
@@ -211,8 +211,8 @@ class ReportsPlaceTrouble(Protocol):
 
 @runtime_checkable
 class ReportsLiveness(Protocol):
-    """Knows when its platform last showed that it still hears us (CH-7): a heartbeat acknowledged, a poll answered, a
-    ping returned. Every message is such a sign too, without being told."""
+    """Knows when the connection last proved to work (CH-7): a heartbeat acknowledged, a poll answered, a ping returned.
+    Messages count as well, and need not be reported here."""
 
     @property
     def last_sign(self) -> float | None:
@@ -227,31 +227,31 @@ class ReportsLiveness(Protocol):
 
 @runtime_checkable
 class AcknowledgesPresses(Protocol):
-    """Shows that a button was pressed until it is told otherwise."""
+    """Shows a pressed button as busy until the press is acknowledged."""
 
     async def acknowledge_press(self, context: ReplyContext) -> None:
-        """The press has been dealt with, and there is nothing to say to the person."""
+        """The press has been handled, and there is nothing to say to the person."""
         ...
 
 
 @runtime_checkable
 class RetitlesThreads(Protocol):
-    """Takes a `Part.title` also for a thread that is there already."""
+    """Takes a `Part.title` also for a thread that exists already."""
 
     retitles_threads: Literal[True]
 
 
 @runtime_checkable
 class OpensPlaces(Protocol):
-    """Opens a new place by a message to some of its chats, under an id that is known only then: a post of a forum."""
+    """A message to some of its chats opens a new place, whose id is known only then: a post in a forum."""
 
     def opens_place(self, route: Route) -> bool: ...
 
 
 @runtime_checkable
 class KnowsBotReaders(Protocol):
-    """Knows of bots of others that read a place in which they have said nothing: on Discord, one that has written in a
-    channel reads its threads (CH-23)."""
+    """Knows whether other people's bots read a place in which they have said nothing: on Discord a bot that has written
+    in a channel reads its threads (CH-23)."""
 
     def is_read_by_bots(self, route: Route) -> bool: ...
 
@@ -274,7 +274,7 @@ class ShowsMenu(Protocol):
 
 @runtime_checkable
 class HasNativeCommands(Protocol):
-    """What is chosen from its menu comes as a command, with options, and not as a text: `Inbound.invoked` (CH-9)."""
+    """A command chosen from its menu comes with its options in `Inbound.invoked`, and not as text (CH-9)."""
 
     native_commands: Literal[True]
 
@@ -287,26 +287,26 @@ class CanReact(Protocol):
 
 
 class OutgoingFile(Struct, frozen=True):
-    """A file of a part, as the store keeps it: what is sent under a key is always the same, even if the agent has
-    changed its file since (DU-4)."""
+    """A file of a part, read from the store: what is sent under a key is always the same, even if the agent has changed
+    the file since (DU-4)."""
 
     id: str
     name: str
-    """Safe to be shown and to be put into a header: no path, no line break, no control character."""
+    """Safe to show and to put into a header: no path, no line break, no control character."""
     mime: str
-    """By its bytes."""
+    """Recognised by its bytes."""
     size: int
     kind: FileKind
     chunks: Callable[[], AsyncIterator[bytes]]
-    """Its bytes from the beginning, piece by piece: no channel needs to hold a whole file. Each call begins again."""
+    """Its bytes piece by piece, so that no channel has to hold a whole file. Each call starts from the beginning."""
 
 
 @runtime_checkable
 class CanSendFiles(Protocol):
-    """Shows files with a message: `send` is called for parts without files, `send_files` for those that have some.
+    """Sends files with a message: `send` is called for parts without files, `send_files` for parts with files.
 
-    The gateway keeps each file in the store before it plans the part that names it, and holds it there as long as the
-    part may have to be sent."""
+    The gateway stores each file before it plans the part that names it, and keeps it as long as the part may have to be
+    sent."""
 
     file_limits: FileLimits
 
@@ -321,14 +321,14 @@ class CanSendFiles(Protocol):
 
 @runtime_checkable
 class LimitsFilesByPlace(Protocol):
-    """Takes larger files in some places than `file_limits` says of all of them."""
+    """Takes larger files in some places than `file_limits` says."""
 
     def file_limits_at(self, route: Route) -> FileLimits: ...
 
 
 @runtime_checkable
 class UsesStore(Protocol):
-    """Keeps something of its own in the gateway's store, such as rooms if it is a platform itself."""
+    """Keeps data of its own in the gateway's store, such as the rooms of a channel that is a platform itself."""
 
     async def use_store(self, kept: ChannelStorage) -> None:
         """Called once, before anything is heard or sent."""
@@ -337,30 +337,30 @@ class UsesStore(Protocol):
 
 @runtime_checkable
 class EndsAbandonedMessages(Protocol):
-    """Keeps in a room log how its messages grow, and so finds those that nobody goes on writing."""
+    """Keeps growing messages in a room log, and so finds those that no process continues."""
 
     async def end_abandoned_messages(self, left: tuple[RoomEntry, ...]) -> None:
-        """Ends what the last owner of these places left half-written; the gateway may complete it later."""
+        """Ends the messages that the last owner of these places left half-written; they may be completed later."""
         ...
 
 
 @runtime_checkable
 class FollowsLog(Protocol):
-    """Shows people what happens in a room log that other processes write to as well (SC-14)."""
+    """Shows people a room log to which other processes write as well (SC-14)."""
 
     def poll_log(self) -> None:
-        """Others may have written. Called every second or so; returns at once."""
+        """Called about every second, as others may have written; returns at once."""
         ...
 
 
 MOST_LIVE_BYTES: Final = 7000
-"""The most that other processes are told at once."""
+"""The largest live update that other processes can be sent."""
 
 
 @runtime_checkable
 class SharesLiveUpdates(Protocol):
-    """Shows people something of the moment that is kept nowhere, such as a message while it is written, also those who
-    look at it by way of another process (SC-14). All of it may be lost on the way."""
+    """Shows people short-lived updates that are not stored, such as a message while it is written, also if they are
+    connected to another process (SC-14). Any of these updates may be lost."""
 
     name: str
 
@@ -369,18 +369,18 @@ class SharesLiveUpdates(Protocol):
         ...
 
     async def next_live_updates(self) -> tuple[str, ...]:
-        """Waits for something that others are to be told; each is at most `MOST_LIVE_BYTES` in UTF-8."""
+        """Waits for updates that other processes need; each is at most `MOST_LIVE_BYTES` long in UTF-8."""
         ...
 
     def receive_live_update(self, said: str) -> None:
-        """What the same channel says in another process."""
+        """Takes an update from the same channel in another process."""
         ...
 
 
 @runtime_checkable
 class CanFetch(Protocol):
-    """Leaves the files of a message on the platform. They are fetched when an agent is about to read the message, so
-    people without access cannot make us load anything."""
+    """Leaves the files of a message on the platform. They are fetched only when an agent is about to read the message,
+    so people without access cannot make the gateway load anything."""
 
     async def fetch(self, file: Attachment, limit: int) -> bytes | None:
         """Its content; None if it has more bytes than this, or cannot be fetched."""
@@ -389,7 +389,7 @@ class CanFetch(Protocol):
 
 @runtime_checkable
 class CanReadThread(Protocol):
-    """Can tell what was said in a thread. It is asked before an agent's first turn there (TU-31)."""
+    """Can read the history of a thread, which an agent is given in its first turn there (TU-31)."""
 
     async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         """The latest messages of the thread before this one, in order, as everybody there sees them."""
@@ -415,7 +415,7 @@ class CanType(Protocol):
 
 @runtime_checkable
 class CanStopTyping(Protocol):
-    """Shows the typing sign until something is said, so it has to be told when nothing will be."""
+    """Shows the typing sign until a message comes, so it has to be told when none will."""
 
     async def stop_typing(self, route: Route) -> None:
         """The turn is over, whether it said anything or not."""
@@ -435,15 +435,14 @@ class CanStream(Protocol):
 
 @runtime_checkable
 class ShowsOpenDrafts(Protocol):
-    """Shows that a message is still being written until it is told the last word, even if that is shown already."""
+    """Marks a message as still being written until it gets the final edit, even one that changes no text."""
 
     def is_open(self, route: Route, message: str) -> bool: ...
 
 
 @runtime_checkable
 class CanPreview(Protocol):
-    """Shows what is being written without sending a message: a preview disappears by itself, or when the message
-    comes."""
+    """Shows a draft without sending a message: a preview disappears by itself, or when the message comes."""
 
     def previews(self, route: Route) -> bool:
         """Whether it can show previews there."""
@@ -455,34 +454,34 @@ class CanPreview(Protocol):
 
 
 @runtime_checkable
-class PacesFrames(Protocol):
-    """In some places a message that is being written may be changed less often than elsewhere."""
+class LimitsFrameRate(Protocol):
+    """In some places a growing message may be changed less often than elsewhere."""
 
     def frame_rate(self, route: Route) -> tuple[int, float] | None:
-        """How many changes it takes there at once, and how many a second after that."""
+        """How many changes are allowed there at once, and how many a second after that."""
         ...
 
 
 @runtime_checkable
 class RelaysAgentMessages(Protocol):
-    """Delivers what one of our agents says as a bot's message, so that the other agents in the room hear it (IN-25)."""
+    """Delivers a message of one of our agents also as an incoming one, so that other agents get it (IN-25)."""
 
     relays_agent_messages: Literal[True]
 
 
 @runtime_checkable
 class ShowsTranscripts(Protocol):
-    """Shows what was heard in a voice note below it (ME-4)."""
+    """Shows the transcript of a voice note below it (ME-4)."""
 
     async def show_transcript(self, route: Route, message: str, words: str) -> None: ...
 
 
 @runtime_checkable
 class ShowsSubagents(Protocol):
-    """Shows the runs beside a chat (TU-36)."""
+    """Shows the sub-agents of a chat (TU-36)."""
 
     async def subagents_changed(self, route: Route) -> None:
-        """One has begun or ended there."""
+        """A sub-agent has begun or ended there."""
         ...
 
 

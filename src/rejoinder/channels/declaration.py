@@ -1,7 +1,7 @@
 """What a kind of channel declares about itself, in its own folder and nowhere else (CH-1).
 
 A channel is a module with `CHANNEL = ChannelKind(...)`. Reading a declaration loads no SDK: configuration, dry runs,
-docs and the notice to the agent use it without connecting anything, so `open` imports what it needs when it is called.
+docs and the system prompt use it without a connection, so `open` imports what it needs only when it is called.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,8 +18,8 @@ from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.setup import SetupQuestion
 
 DeliveryClass = Literal["native key", "short-window key", "read back", "blind"]
-"""What is known of a message whose send was interrupted (DU-3): the platform takes each key once, takes it once for a
-while, can be asked, or cannot tell."""
+"""How a message whose send was interrupted is followed up (DU-3): the platform takes each key once, takes it once
+within a short time, can be asked whether the message is there, or offers no way to find out."""
 
 
 class Pace(Struct, frozen=True):
@@ -37,21 +37,21 @@ class Setup(Struct, frozen=True, kw_only=True):
     """What `rejoinder init` asks to write the section of a channel."""
 
     offer: str
-    """The question whether to serve it at all."""
+    """The question whether to set up this channel."""
     offered: bool = False
     """The answer if a person just presses Enter."""
     steps: str = ""
-    """What to do on the platform first."""
+    """What the person has to do on the platform first."""
     section: Mapping[str, Any] = {}
-    """What is written without a question. A `${VARIABLE}` that is not set is asked for, to verify it."""
+    """Written without a question. A `${VARIABLE}` that is not set is asked for, so that the section can be verified."""
     asks: tuple[SetupQuestion, ...] = ()
     verified: bool = False
     """Whether the section is tried as `rejoinder doctor` does, before the rest is asked."""
     asks_then: tuple[SetupQuestion, ...] = ()
     adds: Mapping[str, Any] = {}
-    """What is written besides, in the end."""
+    """Further keys, written last."""
     advice: str = ""
-    """What the person should know of it."""
+    """Shown to the person in the end."""
 
 
 class NoSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,44 +70,44 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     itself, `open` then takes its `account`."""
     limits: Limits = Limits()
     can: frozenset[Ability] = frozenset({"reply", "react", "send"})
-    """What the platform lets a channel do, as directives ask for it (OD-72)."""
+    """The abilities that directives may need and this platform has (OD-72)."""
     voice: VoiceForm = "opus"
-    """What its voice notes are made of (ME-3)."""
+    """The audio format of its voice notes (ME-3)."""
     files: FileLimits | None = None
     """Which files the channel sends; None: it sends none."""
     renderer: Renderer = MARKDOWN
     reactions: ReactionNames = ANY_EMOJI
     identity: Identity = ANYBODY
-    """What ids of people and groups look like there: lists of people refuse anything else."""
+    """The form of ids of people and groups there; lists of people in the settings accept nothing else."""
     pace: Pace = Pace()
     delivery: DeliveryClass = "blind"
     edits: Literal["turn", "told"] = "turn"
-    """What an edit by a person leads to once the message has been answered: a turn, or one line that the agent is told
-    with its next turn (CH-8)."""
+    """What an edit leads to if the message has been answered already: a turn, or one line in the agent's next turn
+    (CH-8)."""
     replies_across_threads: bool = True
-    """Whether a message in a thread can be a native reply to one of the chat around it."""
+    """Whether a message in a thread can be a native reply to a message of the surrounding chat."""
     replies_are_threads: bool = False
-    """A native reply stands in the thread of what it answers. So an answer is none unless the agent or the
-    configuration says so, and all messages of one stand there (CH-31)."""
+    """A native reply appears in the thread of the message it replies to. So an answer is a native reply only if the
+    agent or the configuration asks for that, and then all of its messages are (CH-31)."""
     private_needs_interaction: bool = False
     """`[[ephemeral]]` works on answers to interactions only (CH-29)."""
     opened_by: Literal["run", "page", "command"] = "run"
     """`rejoinder run` opens a channel by itself, the page with its server; the terminal is opened by its command."""
     only_one: str = ""
-    """Why a configuration has at most one of it, if that is so: "there is one page"."""
+    """If a configuration can have only one of it, the reason, such as "there is one page"."""
     waits: Mapping[str, str] = {}
-    """Which of the keys that all channels have wait for a start here, and why."""
+    """Keys common to all channels whose changes take effect only after a restart here, each with the reason."""
     setup: Setup | None = None
     """The questions of `rejoinder init`; None: it does not offer this channel."""
     manifest: Mapping[str, Any] = {}
-    """What an app of this platform needs there, in a form to paste."""
+    """The app manifest to paste on the platform."""
     check: Callable[[Any, str | None], Awaitable[str]] | None = None
-    """What `rejoinder doctor` finds, given the settings and the gateway that runs already, if one does. None: the
-    channel is opened and asked, if it `CanCheck`."""
+    """What `rejoinder doctor` calls, with the settings and the gateway that runs already, if one does. None: the
+    channel is opened and, if it `CanCheck`, asked."""
 
 
 @runtime_checkable
 class BringsDeclaration(Protocol):
-    """A channel that a program hands over need not be installed under a name: it may bring what it declares."""
+    """Carries its own declaration, for a channel that a program passes in without installing it under a name."""
 
     declaration: ChannelKind

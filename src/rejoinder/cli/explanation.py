@@ -204,7 +204,7 @@ async def _told(store: "StoreReader", event: "InboxEvent") -> ExplainedEvent:
         entry=event.inbound.entry,
         accepted=event.accepted,
         sent=event.inbound.sent_at,
-        text=event.inbound.in_short,
+        text=event.inbound.summary,
         state=event.state,
         reason=event.reason,
         attempts=event.attempts,

@@ -47,16 +47,16 @@ def try_message(
         if text is not None:
             raise BadUse("--jsonl reads its texts from standard input; leave TEXT out")
         for number, document in json_lines.read():
-            json_lines.write(as_document(_walk(_asked(document, number), rules, f"line {number}: ")))
+            json_lines.write(as_document(_decide(_asked(document, number), rules, f"line {number}: ")))
         return
     said = sys.stdin.buffer.read() if text is None else os.fsencode(text)
-    walk = _walk(_Asked(said.decode(errors="replace"), actor, chat, mention), rules)
+    result = _decide(_Asked(said.decode(errors="replace"), actor, chat, mention), rules)
     if as_json:
-        json_lines.write(as_document(walk))
+        json_lines.write(as_document(result))
     else:
         from rejoinder.cli.message_view import show
 
-        show(walk)
+        show(result)
 
 
 def _asked(document: Any, number: int) -> _Asked:
@@ -66,7 +66,7 @@ def _asked(document: Any, number: int) -> _Asked:
         raise BadUse(f'line {number} is not {{"text": ..., "as": ..., "chat": ...}}: {problem}') from None
 
 
-def _walk(asked: _Asked, rules: "Rules", where: str = "") -> "StageResult":
+def _decide(asked: _Asked, rules: "Rules", where: str = "") -> "StageResult":
     from rejoinder.inbound.dry_run import ACTORS, CHATS, rehearse
 
     if asked.actor not in ACTORS:

@@ -16,8 +16,8 @@ _SENTENCES = {
 }
 
 
-def show(walk: StageResult) -> None:
-    document = as_document(walk)
+def show(result: StageResult) -> None:
+    document = as_document(result)
     outcome = document["outcome"]
     console = Console(highlight=False, soft_wrap=True)
     reason = f": [dim]{escape(document['reason'])}[/]" if document["reason"] else "."
@@ -29,7 +29,7 @@ def show(walk: StageResult) -> None:
     for name, value in document["directives"].items():
         console.print(_labelled(name, spoken(value), "magenta"))
     console.print()
-    _print_stages(console, walk)
+    _print_stages(console, result)
 
 
 def _labelled(label: str, text: str, colour: str) -> Text:
@@ -38,7 +38,7 @@ def _labelled(label: str, text: str, colour: str) -> Text:
     return Text.assemble((f"{label:>10}  ", colour), text.replace("\n", margin))
 
 
-def _print_stages(console: Console, walk: StageResult) -> None:
+def _print_stages(console: Console, result: StageResult) -> None:
     rows = [
         (
             Text(step.stage),
@@ -46,6 +46,6 @@ def _print_stages(console: Console, walk: StageResult) -> None:
             Text(f"{step.took * 1e6:.0f}", style="dim"),
             Text(step.reason or "", style="dim" if step.decision == "continue" else ""),
         )
-        for step in walk.trace
+        for step in result.trace
     ]
     print_table(console, ("stage", "decision", "µs", "reason"), rows, right=("µs",))

@@ -6,7 +6,7 @@ effects      what a decision asks the engine to do
 turn         what an agent is given, and what it asks a person
 reply        what the reader of agent output emits
 outgoing     what is sent
-outcomes     what a platform answers to it
+outcomes     what a platform answers when something is sent
 menu         what a platform's own menu of commands is made of
 hooks        what became of a message, and what hooks are told
 shards       which process holds which shard

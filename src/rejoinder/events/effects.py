@@ -37,14 +37,14 @@ class ShowConfig(Struct, frozen=True, tag="show_config"):
 
 
 class WriteConfig(Struct, frozen=True, tag="write_config"):
-    """Set a key in the configuration's file, or remove it (`value` None); answer with what holds."""
+    """Set a key in the configuration's file, or remove it (`value` None); answer with the value in effect."""
 
     key: str
     value: str | None
 
 
 class EditAllowList(Struct, frozen=True, tag="edit_allow_list"):
-    """Let a person in on a channel, or no longer; `entry` is written as in `allow`."""
+    """Add a person to a channel's allow-list, or remove them; `entry` is written as in `allow`."""
 
     channel: str
     entry: str
@@ -75,15 +75,15 @@ class AnswerQuestion(Struct, frozen=True, tag="answer_question"):
 
 
 class Overhear(Struct, frozen=True, tag="overhear"):
-    """No agent was addressed: keep it for the next turn of this place (IN-32)."""
+    """No agent was addressed: keep the message as context for the next turn of this place (IN-32)."""
 
     route: Route
     said: EarlierMessage
 
 
 class ReviseMessage(Struct, frozen=True, tag="revise_message"):
-    """A person edited a message, or deleted it (`text` None): one that waits changes or goes; of an edit of one that an
-    agent was told, it is told with its next turn (CH-8)."""
+    """A person edited a message, or deleted it (`text` None). If it still waits, it is changed or removed; if an agent
+    has already read it, the agent learns of the edit with its next turn (CH-8)."""
 
     message: str
     text: str | None
@@ -94,14 +94,14 @@ class ResetBotTurns(Struct, frozen=True, tag="reset_bot_turns"):
 
 
 class ResendParts(Struct, frozen=True, tag="resend_parts"):
-    """Send once more what was never confirmed or was given up (DU-3, DE-33), run again what is quarantined (DU-2)."""
+    """Send again what was never confirmed or was given up (DU-3, DE-33), and run again what is quarantined (DU-2)."""
 
     route: Route | None
     """The place; None: everywhere."""
 
 
 class UseTool(Struct, frozen=True, tag="use_tool"):
-    """A skill that is a tool call: run it with this input and answer with what it says."""
+    """A skill that is a tool call: run the tool with this input and answer with its output."""
 
     tool: str
     input: str
@@ -116,11 +116,11 @@ class ExportSession(Struct, frozen=True, tag="export_session"):
 
 
 class RestartGateway(Struct, frozen=True, tag="restart_gateway"):
-    """End cleanly, and begin again in the same process."""
+    """Shut down cleanly, and start again in the same process."""
 
 
 class RunShell(Struct, frozen=True, tag="run_shell"):
-    """Run this beside the gateway, and answer with what it writes."""
+    """Run this command on the gateway's machine, and answer with its output."""
 
     command: str
 
@@ -132,14 +132,14 @@ class SpeakText(Struct, frozen=True, tag="speak_text"):
 
 
 class ReportFailure(Struct, frozen=True, tag="report_failure"):
-    """A command raised: the person has been told in a sentence, this is for the log."""
+    """A command raised: the person has been told in one sentence, and this is for the log."""
 
     what: str
     detail: str
 
 
 class ChangeDebug(Struct, frozen=True, tag="change_debug"):
-    """Lay a setting over the configuration until the next start, or take it away; answer with what holds."""
+    """Override a setting until the next start, or end an override; answer with the values in effect."""
 
     what: Literal["show", "set", "unset", "reset"] = "show"
     key: str = ""

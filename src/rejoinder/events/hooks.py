@@ -1,4 +1,4 @@
-"""What became of a message (IN-64), and what hooks are told (IN-8)."""
+"""What happened to a message (IN-64), and what hooks are told (IN-8)."""
 
 from datetime import datetime
 from typing import Literal
@@ -10,7 +10,7 @@ from rejoinder.events.vocabulary import ResetCause, TurnOutcome
 
 
 class Step(Struct, frozen=True, omit_defaults=True):
-    """One step of a message on its way: what a stage decided about it, or what an agent or a directive came to."""
+    """One step in the trace of a message: the decision of a stage, or the result of an agent or a directive."""
 
     stage: str
     decision: str
@@ -18,7 +18,7 @@ class Step(Struct, frozen=True, omit_defaults=True):
     took: float = 0.0
     """Seconds."""
     agent: str = ""
-    """Whose turn this is the end of."""
+    """The agent whose turn ended with this step."""
 
 
 class MessageReceived(Struct, frozen=True):
@@ -51,7 +51,7 @@ class SessionEnded(Struct, frozen=True):
 
 
 class TurnEnded(Struct, frozen=True):
-    """An agent is done with what it was asked. `message` is the one it was asked with, `why` what went wrong."""
+    """An agent's turn is over. `message` is the one it answers; `why` says what went wrong."""
 
     session: str
     agent: str
@@ -82,7 +82,7 @@ class ReplySent(Struct, frozen=True):
 
 
 class JobTicked(Struct, frozen=True):
-    """A job of the clock, or a heartbeat, was due or asked for by hand. `why`: the reason, if it gets no turn."""
+    """A scheduled job or a heartbeat was due, or was started by hand. `why`: the reason, if it gets no turn."""
 
     job: str
     agent: str
@@ -91,7 +91,7 @@ class JobTicked(Struct, frozen=True):
 
 
 class DeliveryFailed(Struct, frozen=True):
-    """Something that was to be said has been given up; it can be sent again by hand (DE-33)."""
+    """The gateway has given up sending something; it can be sent again by hand (DE-33)."""
 
     route: Route
     key: str

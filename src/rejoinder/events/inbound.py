@@ -53,7 +53,7 @@ class Mention(Struct, frozen=True):
 
 
 class Quote(Struct, frozen=True):
-    """The message this one answers, as far as the platform tells."""
+    """The message that this one replies to, as far as the platform says."""
 
     message_id: str
     author_id: str | None = None
@@ -124,15 +124,15 @@ class NewThread(Struct, frozen=True, omit_defaults=True):
 
 
 class ReplyContext(Struct, frozen=True, omit_defaults=True):
-    """What the platform needs to answer one event in its own way (CH-3): the token of an interaction, a response
-    address. After it expires the ordinary way is taken."""
+    """What the platform's own way to answer one event needs (CH-3): the token of an interaction, or a response address.
+    After `expires` the answer is sent like any message."""
 
     token: str
     expires: datetime
     private: bool = False
-    """An answer by it can be shown to the one person alone."""
+    """An answer sent with it can be shown to that one person alone."""
     data: dict[str, str] = {}
-    """What else the channel wants to find again."""
+    """Whatever else the channel needs to answer."""
 
 
 class Invoked(Struct, frozen=True, omit_defaults=True):
@@ -170,7 +170,7 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
     participants: tuple[str, ...] = ()
     reply_to: Quote | None = None
     former_text: str | None = None
-    """Of an edit: the text before it, as the platform tells it, or else as the gateway knows it."""
+    """Of an edit: the text before it, from the platform or else from the gateway's own index."""
     forwarded: Forward | None = None
     mentions: tuple[Mention, ...] = ()
     attachments: tuple[Attachment, ...] = ()
@@ -178,25 +178,25 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
     thread_is_session: bool = False
     """A thread of a direct chat that is a conversation of its own, as those of an assistant are (CH-32)."""
     opens: NewThread | None = None
-    """The thread in which an agent's answer to it will stand, and which that answer opens (CH-2). `thread` stays empty:
-    the message itself stands in the chat."""
+    """The thread that an agent's answer opens, and in which it stands (CH-2). `thread` stays empty, because the message
+    itself stands in the chat."""
     reply_context: ReplyContext | None = None
     invoked: Invoked | None = None
     """Of entry `native`: the command that was chosen."""
     addressee: str = ""
     """The agent of ours that it is for, where a program names one (IN-8)."""
     peer: str = ""
-    """Whose direct chat it is, if somebody else speaks there: a program."""
+    """Whose direct chat it is, if the sender is a program and not that person."""
     unseen: bool = False
-    """It does not stand in the chat: a program told it to the gateway alone."""
+    """It is not shown in the chat: a program gave it to the gateway alone."""
     understood: bool = False
-    """What had to be understood of it has been: its voice was listened to, its links were read. `transcript`, `pages`
-    and the attachments say what came of it, and nothing is asked twice."""
+    """Its voice notes have been transcribed and its links read, so neither is done again. The results are in
+    `transcript`, `pages` and the attachments."""
     pages: tuple[LinkedPage, ...] = ()
     """The pages its text links to."""
     own_id: str = ""
     own_name: str = ""
-    """Who we were on the platform when it came: a process that goes on with it may not have logged in yet (IN-20)."""
+    """The bot's id and name when it came: the process that continues with it may not have logged in yet (IN-20)."""
 
     @property
     def besides_text(self) -> str:
@@ -205,8 +205,8 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
         return "\n".join(filter(None, (passed_on, *self.untrusted_context)))
 
     @property
-    def in_short(self) -> str:
-        """What stands for it in a list or in an explanation: its text, or the names of its files."""
+    def summary(self) -> str:
+        """One line for lists and explanations: its text or, if it has none, the names of its files."""
         return self.text or ", ".join(each.name or each.kind or "file" for each in self.attachments)
 
     @property
@@ -215,11 +215,11 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
         return Route(self.channel, self.chat.id, self.thread, self.account)
 
     @property
-    def opened(self) -> NewThread | None:
-        """The thread it has been put into by its decision, if its answer opens that (CH-2)."""
+    def opened_thread(self) -> NewThread | None:
+        """The thread that its answer opens, once the decision has put the message into it (CH-2)."""
         return self.opens if self.opens is not None and self.opens.thread == self.thread else None
 
     @property
-    def stands_at(self) -> Route:
-        """Where the message itself stands: a thread that its answer opens hangs under it."""
-        return Route(self.channel, self.chat.id, None if self.opened else self.thread, self.account)
+    def own_route(self) -> Route:
+        """The place that shows the message itself: the chat, if the thread is one that its answer opens under it."""
+        return Route(self.channel, self.chat.id, None if self.opened_thread else self.thread, self.account)

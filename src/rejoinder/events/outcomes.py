@@ -12,7 +12,7 @@ class Delivered(Struct, frozen=True):
 
     message: str
     place: Route | None = None
-    """Where it stands, if not where it was sent: a thread that was opened by it. What follows goes there (CH-2)."""
+    """Where it was put, if not where it was sent: the thread that it opened. Later parts go there too (CH-2)."""
 
 
 Refusal = Literal["formatting", "target", "thread", "kind", "gone", "account", "other"]
@@ -36,13 +36,13 @@ class RetryAfter(Struct, frozen=True):
     seconds: float | None = None
     reason: str = ""
     limited: bool = False
-    """We were too fast: send nothing to this chat until then, and do not count this as an attempt."""
+    """A rate limit: send nothing to this chat until then, and do not count this as an attempt."""
     everywhere: bool = False
     """The limit is that of the whole account."""
 
 
 class Unknown(Struct, frozen=True):
-    """It may or may not have arrived: the one dangerous outcome."""
+    """It may or may not have arrived, so sending it again could show it twice."""
 
     reason: str
 

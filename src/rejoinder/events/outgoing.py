@@ -38,11 +38,11 @@ class Rendering(Struct, frozen=True):
     text: str
     entities: tuple[Entity, ...] = ()
     html: str = ""
-    """The formatted twin of the text, where the platform takes one."""
+    """The same text as HTML, where the platform takes that besides the plain text."""
 
 
 class Choice(Struct, frozen=True):
-    """A button under a message: what it says, and what pressing it says for the person."""
+    """A button under a message: its label, and the text that pressing it sends in the person's name."""
 
     label: str
     says: str
@@ -69,14 +69,15 @@ class Part(Struct, frozen=True, omit_defaults=True):
     """The one person who sees it."""
     choices: tuple[Choice, ...] = ()
     files: tuple[Attachment, ...] = ()
-    """Shown with it; the store keeps them already, under these ids."""
+    """Shown with it; they are in the store already, under these ids."""
     is_error: bool = False
     """It says that there is no answer, and why."""
     answers: str = ""
     """The message that an agent's turn is about, if there is one."""
     opens: NewThread | None = None
-    """The thread of `route` is opened by this part, if it is not there yet: "already created" means that it is."""
+    """This part opens the thread of `route` if that does not exist yet; the answer "already
+    created" is no failure."""
     title: str = ""
-    """What the agent wants its thread to be called; empty: it does not say."""
+    """The title that the agent wants for its thread; empty: none."""
     reply_context: ReplyContext | None = None
     """The platform's own way to answer; None: there is none, or it has expired."""

@@ -6,13 +6,13 @@ from msgspec import Struct
 
 
 class Text(Struct, frozen=True):
-    """Visible text, in pieces as it becomes certain."""
+    """A piece of visible text, emitted as soon as it is certain to be text."""
 
     text: str
 
 
 class Directive(Struct, frozen=True):
-    """Something the agent asked for beside its text. `args` holds validated values."""
+    """Something the agent asked for besides its text. `args` holds validated values."""
 
     name: str
     args: dict[str, Any]
@@ -20,7 +20,7 @@ class Directive(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True):
-    """Something in the output that was not obeyed, and why: for logs, traces and agent authors."""
+    """Something in the output that was ignored, and why: for logs, traces and authors of agents."""
 
     code: str
     level: Literal["debug", "info", "warning"]

@@ -1,4 +1,4 @@
-"""Which process holds which shard: the store says it, and the floor decides by it who claims what."""
+"""Which process holds which shard: the store reports it, and `turns.balance` decides by it who claims what."""
 
 from collections.abc import Mapping
 
@@ -12,13 +12,13 @@ class Shard(Struct, frozen=True):
 
 
 class ShardOwners(Struct, frozen=True):
-    """The shards, and the processes that are alive, which hold some or want to."""
+    """The shards, and the living processes that hold shards or could."""
 
     shards: tuple[Shard, ...]
     processes: tuple[str, ...]
     fronts: tuple[str, ...] = ()
     """Processes that are alive and claim no shard (SC-24)."""
     named: Mapping[str, str] = {}
-    """Who holds which lease by name; one that nobody holds is not there."""
+    """The holders of the named leases; a lease that nobody holds is left out."""
     first_end: float | None = None
     """Seconds until the first of all these leases runs out unless it is renewed; None: none of them does."""

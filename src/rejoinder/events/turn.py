@@ -17,7 +17,7 @@ class PromptImage(Struct, frozen=True, tag="image"):
 
 
 class PromptAudio(Struct, frozen=True, tag="audio"):
-    """A recording, for agents that hear. It is told once: what the agent remembers of it is in the words around it."""
+    """A recording, for agents that take audio. The agent gets it once; the history keeps only the text around it."""
 
     mime: str
     data: bytes
@@ -27,7 +27,7 @@ PromptPart = PromptText | PromptImage | PromptAudio
 
 
 def without_sound(parts: tuple[PromptPart, ...]) -> tuple[PromptPart, ...]:
-    """What is kept of a question: the words, and pictures, but no recordings."""
+    """What the history keeps of a question: text and pictures, but no recordings."""
     for part in parts:
         if not isinstance(part, PromptText):
             return tuple([part for part in parts if not isinstance(part, PromptAudio)])
@@ -43,7 +43,7 @@ class Turn(Struct, frozen=True):
     model: str | None = None
     think: str | None = None
     permissions: Strictness | None = None
-    """Where this session is stricter than the agent's settings."""
+    """Set if this session is stricter than the agent's settings."""
     host: str | None = None
     """Where to run what it runs (`/exec host=`): sandbox, gateway or node; for agents that declare they obey it."""
     node: str | None = None
@@ -51,7 +51,7 @@ class Turn(Struct, frozen=True):
 
 
 Grant = Literal["once", "always", "no", ""]
-"""What an option allows; empty: it is no matter of permission."""
+"""What an option allows; empty: the question is not about permission."""
 
 
 class Option(Struct, frozen=True):

@@ -95,8 +95,8 @@ def _mentions(text: str, added: bool) -> tuple[Mention, ...]:
     return tuple(Mention("bot-id", token=token) for token in tokens)
 
 
-def outcome_name(walk: StageResult) -> Literal["turn", "answer", "drop"]:
-    match walk.outcome:
+def outcome_name(result: StageResult) -> Literal["turn", "answer", "drop"]:
+    match result.outcome:
         case Continue():
             return "turn"
         case Answer():
@@ -105,17 +105,17 @@ def outcome_name(walk: StageResult) -> Literal["turn", "answer", "drop"]:
             return "drop"
 
 
-def as_document(walk: StageResult) -> dict[str, Any]:
+def as_document(result: StageResult) -> dict[str, Any]:
     """The walk as a document for scripts; its keys are stable."""
-    outcome = walk.outcome
+    outcome = result.outcome
     is_turn = isinstance(outcome, Continue)
-    choices = walk.message.choices if is_turn else {}
+    choices = result.message.choices if is_turn else {}
     chosen = {name: value for name, value in choices.items() if takes_effect(name, value)}
     return {
-        "outcome": outcome_name(walk),
+        "outcome": outcome_name(result),
         "reason": None if is_turn else outcome.reason,
-        "agent_text": walk.message.agent_text if is_turn else None,
-        "replies": list(walk.replies),
-        "directives": walk.stored | {name: plain(value) for name, value in chosen.items()},
-        "stages": [{"stage": step.stage, "decision": step.decision, "reason": step.reason} for step in walk.trace],
+        "agent_text": result.message.agent_text if is_turn else None,
+        "replies": list(result.replies),
+        "directives": result.stored | {name: plain(value) for name, value in chosen.items()},
+        "stages": [{"stage": step.stage, "decision": step.decision, "reason": step.reason} for step in result.trace],
     }

@@ -42,10 +42,10 @@ class MediaToUnderstand(Struct, frozen=True):
     addresses: tuple[str, ...] = ()
 
 
-def to_understand(walk: StageResult, settings: UnderstandingSettings) -> MediaToUnderstand | None:
+def to_understand(result: StageResult, settings: UnderstandingSettings) -> MediaToUnderstand | None:
     """None: it is to be decided as it is."""
-    message, inbound = walk.message, walk.message.inbound
-    if not (settings.hears or settings.pages) or not isinstance(walk.outcome, Continue) or inbound.understood:
+    message, inbound = result.message, result.message.inbound
+    if not (settings.hears or settings.pages) or not isinstance(result.outcome, Continue) or inbound.understood:
         return None
     if message.stands_alone or message.listening:
         return None

@@ -1,7 +1,7 @@
 """A message that people see while it is written: when to open it, when to change it, where the next one begins.
 
-Rule 1: the draft decides only when a caller that is free to make a call asks it. So the latest text wins, equal frames
-        are skipped, and a slow platform delays nothing but its own frames (DE-20).
+Rule 1: the draft decides only when its caller is free to make a call. So the latest text wins, equal frames are
+        skipped, and a slow platform delays nothing but its own frames (DE-20).
 Rule 2: every frame is made by the same cutter and renderer as the final, from a beginning of its text (DE-1).
 Rule 3: each call has a number. The answer to an earlier call, or one that comes after the end, changes nothing: no
         late edit overwrites a final. If the caller stopped waiting for an edit, the final does not reuse that message:
@@ -29,8 +29,7 @@ FADES = 20.0
 """Seconds after which a preview that has not grown is shown again: the platform drops it after thirty."""
 
 _LOOK_AHEAD = 8
-"""How many blocks ahead to read: text further on does not change where the first one ends, and reading it for every
-block would be slow."""
+"""How many blocks ahead to read: later text does not change where the first one ends, and would be slow to read."""
 
 
 class Streaming(Struct, frozen=True):
@@ -43,7 +42,8 @@ class Streaming(Struct, frozen=True):
     mode: Literal["live", "edits", "preview", "blocks", "off"] = "off"
     pace: float = 1.0
     placeholder: bool = False
-    """Open with a placeholder: on a platform that cannot tell whether an opening arrived, words could appear twice."""
+    """Open with a placeholder, because on a platform that cannot say whether an opening arrived text could appear
+    twice."""
     least: int = 800
     most: int = 1200
     idle: float = 1.0
@@ -132,19 +132,19 @@ def grow(draft: Draft, piece: str, now: float) -> Draft:
 
 
 def close(draft: Draft) -> Draft:
-    """The final is on its way: from here on the draft changes nothing."""
+    """The final is being sent: from now on the draft changes nothing."""
     return replace(draft, closed=True, call=draft.call + 1)
 
 
 def to_keep(draft: Draft) -> Draft:
-    """What has been shown must stay above what others say next, so a preview becomes a message."""
+    """What has been shown must stay above the next message of others, so a preview becomes a message."""
     if draft.streaming.mode != "preview":
         return draft
     return replace(draft, streaming=replace(draft.streaming, mode="edits"), seen=0)
 
 
 def at_once(draft: Draft) -> Draft:
-    """For a caller that cannot wait: no pace is kept, and a block may be short."""
+    """The next step for a caller that cannot wait: it ignores the pace, and a block may be short."""
     return replace(draft, not_before=0.0, streaming=replace(draft.streaming, least=1, idle=0.0))
 
 
@@ -180,7 +180,7 @@ def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
 
 
 def _next_preview(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
-    """If the answer will be several messages, shows the last one, which is the one that grows."""
+    """If the answer needs several messages, shows the last one, which is the one that grows."""
     if not is_seen(draft.text):
         return draft, Idle()
     due = draft.not_before if draft.seen < len(draft.text) else draft.not_before + FADES
@@ -209,7 +209,7 @@ def _next_block(draft: Draft, now: float) -> tuple[Draft, Step]:
 
 
 def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, int, str] | None:
-    """The next block, how much of the text it takes, and what the one after it begins with."""
+    """The next block, how much of the text it takes, and what the block after it begins with."""
     fits = len(text) <= streaming.most
     end = len(text) if idle and fits else text.rfind("\n\n", streaming.least, streaming.most)
     if end >= 0 and not any(inside.start < end <= inside.stop for inside in enclosures(text[:end])):
@@ -243,11 +243,11 @@ def last_blocks(draft: Draft) -> list[str]:
 
 
 def opened(draft: Draft, step: OpenSlot, message: str, reply_to: str | None, now: float) -> Draft:
-    """The platform took the opening. This is noted even after the end: the final must know what is on the screen."""
+    """The platform took the opening. Noted even after the end, because the final must know what is on the screen."""
     slots = (*draft.slots, Slot(message, step.source, reply_to))
     if draft.closed or step.call != draft.call:
         return replace(draft, slots=slots)
-    # After a mere placeholder the words follow at once.
+    # After a placeholder the text follows at once.
     at_once = draft.streaming.mode == "live" or draft.streaming.placeholder
     return replace(draft, slots=slots, seen=step.upto, not_before=now + (0.0 if at_once else draft.streaming.pace))
 
@@ -267,7 +267,7 @@ def shown(draft: Draft, step: EditSlot | AppendToSlot | Preview, now: float) -> 
 
 
 def abandon_edit(draft: Draft, step: EditSlot | Preview) -> Draft:
-    """The caller stopped waiting for this edit: it may still be carried out, over what is put there later."""
+    """The caller stopped waiting for this edit, which may still be carried out and overwrite later text."""
     if isinstance(step, Preview):
         return draft
     slots = (*draft.slots[: step.slot], replace(draft.slots[step.slot], unsure=True), *draft.slots[step.slot + 1 :])
@@ -275,14 +275,14 @@ def abandon_edit(draft: Draft, step: EditSlot | Preview) -> Draft:
 
 
 def sent(draft: Draft, step: SendBlock, not_before: float) -> Draft:
-    """The block is on its way: the draft never sends it again, whatever becomes of it."""
+    """The block is being sent: the draft never sends it again, whatever the outcome."""
     return replace(draft, seen=step.upto, reopened=step.reopened, blocks=draft.blocks + 1, not_before=not_before)
 
 
 def refused(draft: Draft, step: Step, until: float | None) -> Draft:
-    """The platform did not take it: try again at that time, or (None) not before the answer is complete.
+    """The platform refused the call: try again at that time or, if None, not before the answer is complete.
 
-    If it was a preview, None means to edit a message instead.
+    For a preview, None means that a message is edited instead.
     """
     if draft.closed:
         return draft

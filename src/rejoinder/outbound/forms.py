@@ -13,22 +13,22 @@ from rejoinder.events import Part, Route
 from rejoinder.outbound.operations import Open, Words
 
 
-def form_of(part: Part, plain: Part | None, conceded: Collection[str], place: Route | None = None) -> Part:
+def form_of(part: Part, plain: Part | None, omitted: Collection[str], place: Route | None = None) -> Part:
     """The part as this try sends it. `plain`: the same without a format; `place`: where the message before it stands,
     if not where it was sent."""
-    if "formatting" in conceded:
+    if "formatting" in omitted:
         part = plain or replace(part, key=f"{part.key}/plain")
-    if "kind" in conceded:
+    if "kind" in omitted:
         documents = tuple([replace(file, kind="document") for file in part.files])
         part = replace(part, files=documents, key=f"{part.key}/documents")
-    if "target" in conceded:
+    if "target" in omitted:
         part = replace(part, reply_to=None, key=f"{part.key}/alone")
     if place is not None:
         return replace(part, route=place, opens=None, title="", reply_to=None)
-    if "thread" in conceded and part.opens is not None:
-        chat, root = replace(part.route, thread=None), None if "target" in conceded else part.opens.thread
+    if "thread" in omitted and part.opens is not None:
+        chat, root = replace(part.route, thread=None), None if "target" in omitted else part.opens.thread
         part = replace(part, route=chat, opens=None, title="", reply_to=root, key=f"{part.key}/chat")
-    if "message" in conceded:  # what was to be edited is gone, so its words are sent as a new one
+    if "message" in omitted:  # what was to be edited is gone, so its words are sent as a new one
         part = replace(part, key=f"{part.key}/again")
     return part
 

@@ -1,9 +1,9 @@
-"""An answer becomes operations: the messages it is cut into, and how those already on the screen become them.
+"""Turns an answer into operations: which messages it is cut into, and how those already shown become them.
 
 Rule 1: what was delivered is known by slot and receipt, never by comparing with what people see (DE-2).
 Rule 2: only the first message is sent as a reply, unless the reply mode says all, or a reply is a thread (OD-60, DE-6).
-Rule 3: there is no operation for text without a visible character (DE-14), and none for a message that already says it,
-        unless the platform waits for the last word.
+Rule 3: there is no operation for text without a visible character (DE-14), and none for a message that shows its text
+        already, unless the platform waits for a final edit.
 """
 
 import re
@@ -55,7 +55,7 @@ class Slot(Struct, frozen=True):
     unsure: bool = False
     """An edit of it was never confirmed and may still be carried out, over whatever is put there."""
     is_open: bool = False
-    """The platform shows that it is still being written, and has to be told the last word."""
+    """The platform marks it as still being written, until it gets a final edit."""
 
 
 class PlannedOperation(Struct, frozen=True):
@@ -64,7 +64,7 @@ class PlannedOperation(Struct, frozen=True):
 
 
 def reply_mode(configured: ReplyMode | None, *, direct: bool, other_bot: bool) -> ReplyMode:
-    """DE-6: the configured mode; else off in direct chats and among bots, and the first message in other groups."""
+    """The configured mode; else off in direct chats and among bots, and first in other groups (DE-6)."""
     return configured or ("off" if direct or other_bot else "first")
 
 
@@ -113,7 +113,7 @@ def _both(message: RenderedMessage, route: Route, wording: AnswerWording, *, fir
 def say(
     text: str, route: Route, options: RenderOptions, wording: AnswerWording, stem: str, *, first: int = 0
 ) -> list[PlannedOperation]:
-    """The messages of a text; `first`: how many messages of this answer went before."""
+    """The messages of a text. `first`: how many messages of this answer came before."""
     planned: list[PlannedOperation] = []
     chunks = cut(text, options)
     for number, message in enumerate(chunks, first):

@@ -98,11 +98,11 @@ def _word(verdict: Verdict) -> str:
     match verdict:
         case Arrived():
             return "arrived"
-        case Retry(concedes="formatting"):
+        case Retry(omits="formatting"):
             return "in plain words"
-        case Retry(concedes="target"):
+        case Retry(omits="target"):
             return "without the reply"
-        case Retry(concedes="message"):
+        case Retry(omits="message"):
             return "as a message"
         case Retry(refused=True):
             return "waits"

@@ -1,8 +1,8 @@
-"""What follows from a platform's response to a operation, without I/O (DE-31, DE-32, DE-13, OD-62).
+"""Decides what follows from a platform's response to an operation, without I/O (DE-31, DE-32, DE-13, OD-62).
 
 Rule 1: what certainly did not arrive is tried again; what the platform will never accept, once more in a reduced form.
 Rule 2: what may have arrived is not repeated, unless that is harmless or configured.
-Rule 3: a operation that adds no words, such as the opening of a draft, is never left for a person to decide.
+Rule 3: an operation that adds no text, such as the opening of a draft, is never left for a person to decide.
 docs/delivery.md has the whole grid, generated from `judge`.
 """
 
@@ -15,12 +15,12 @@ from rejoinder.events.outcomes import Delivered, Outcome, Rejected, RetryAfter, 
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, Sign
 
 OnUnknown = Literal["hold", "resend"]
-"""What is done with a message when it is unknown whether it arrived (DU-3)."""
+"""What to do with a message if it is unknown whether it arrived (DU-3)."""
 Recognises = Literal["keys", "messages", "openings", "nothing"]
 """How an unanswered call can be followed up: the platform takes a key once; it can be asked for any message of ours, or
 only for the opening of a draft; or there is no way to tell."""
-Concession = Literal["formatting", "message", "target", "thread", "kind"]
-"""What a later try gives up: the format, the message that was to be edited, the one that was to be replied to, the
+Omission = Literal["formatting", "message", "target", "thread", "kind"]
+"""What a later try leaves out: the format, the message that was to be edited, the one that was to be replied to, the
 thread that was to be opened, the display of a file as what it is."""
 
 LONGEST_PAUSE: Final = 30.0
@@ -28,18 +28,18 @@ LONGEST_PAUSE: Final = 30.0
 MOST_TRIES: Final = 3000
 """About a day of trying: platforms have been down for a night, and messages of that night are sent after it."""
 MOST_TRIES_OF_A_SIGN: Final = 5
-"""A reaction or a removal that does not go through is not worth keeping a conversation waiting."""
+"""A reaction or removal that keeps failing must not hold up a conversation."""
 
 
 class Arrived(Struct, frozen=True):
-    """`place`: where it stands, if not where it was sent."""
+    """`place`: where the message was put, if not where it was sent."""
 
     message: str
     place: Route | None = None
 
 
 class Retry(Struct, frozen=True):
-    """`concedes`: what is given up for the next try. `everywhere`: the whole account waits that long. `refused`: the
+    """`omits`: what the next try leaves out. `everywhere`: the whole account waits that long. `refused`: the
     account waits until the platform accepts a call again, which is tried from time to time."""
 
     seconds: float
@@ -47,11 +47,11 @@ class Retry(Struct, frozen=True):
     counted: bool = True
     everywhere: bool = False
     refused: bool = False
-    concedes: "Concession | None" = None
+    omits: "Omission | None" = None
 
 
 class LookUp(Struct, frozen=True):
-    """Ask the platform whether it is there."""
+    """Ask the platform whether the message is there."""
 
     error: str
 
@@ -61,7 +61,7 @@ class HoldBack(Struct, frozen=True):
 
 
 class Forget(Struct, frozen=True):
-    """Whether it arrived or not, nothing is missing and no decision is needed."""
+    """Whether it arrived or not makes no difference, so nobody has to decide anything."""
 
     error: str
 
@@ -79,7 +79,7 @@ def judge(
     recognises: Recognises,
     *,
     tries: int,
-    conceded: frozenset[str] = frozenset(),
+    omitted: frozenset[str] = frozenset(),
     on_unknown: OnUnknown = "hold",
     jitter: float = 0.5,
 ) -> Verdict:
@@ -87,14 +87,14 @@ def judge(
     match outcome:
         case Delivered(message=message, place=place):
             return Arrived(message, place)
-        case Rejected(reason=reason, why="formatting") if _has_words(operation) and "formatting" not in conceded:
-            return Retry(0.0, reason, counted=False, concedes="formatting")
-        case Rejected(reason=reason, why="target") if (lost := _lost_target(operation, conceded)) is not None:
-            return Retry(0.0, reason, counted=False, concedes=lost)
-        case Rejected(reason=reason, why="thread") if _opens_thread(operation) and "thread" not in conceded:
-            return Retry(0.0, reason, counted=False, concedes="thread")
-        case Rejected(reason=reason, why="kind") if _shows_files(operation) and "kind" not in conceded:
-            return Retry(0.0, reason, counted=False, concedes="kind")
+        case Rejected(reason=reason, why="formatting") if _has_words(operation) and "formatting" not in omitted:
+            return Retry(0.0, reason, counted=False, omits="formatting")
+        case Rejected(reason=reason, why="target") if (lost := _lost_target(operation, omitted)) is not None:
+            return Retry(0.0, reason, counted=False, omits=lost)
+        case Rejected(reason=reason, why="thread") if _opens_thread(operation) and "thread" not in omitted:
+            return Retry(0.0, reason, counted=False, omits="thread")
+        case Rejected(reason=reason, why="kind") if _shows_files(operation) and "kind" not in omitted:
+            return Retry(0.0, reason, counted=False, omits="kind")
         case Rejected(reason=reason, why="account"):
             return Retry(0.0, reason, counted=False, refused=True)
         case Rejected(reason=reason):
@@ -105,7 +105,7 @@ def judge(
         case RetryAfter(seconds=seconds, reason=reason):
             return _again(operation, seconds or 0.0, reason or "not taken", tries, jitter)
         case Unknown(reason=reason):
-            is_edit = isinstance(operation, Amend) and "message" not in conceded
+            is_edit = isinstance(operation, Amend) and "message" not in omitted
             if recognises == "keys" or is_edit or isinstance(operation, React | Remove):
                 return _again(operation, 0.0, reason, tries, jitter)
             if recognises == "messages" or (isinstance(operation, Open) and recognises == "openings"):
@@ -122,7 +122,7 @@ def _again(operation: Operation, seconds: float, reason: str, tries: int, jitter
 
 
 def _ended(operation: Operation, reason: str) -> Verdict:
-    """The opening of a draft is not kept to be resent by hand: it would appear beside its answer."""
+    """The opening of a draft is not kept for resending by hand, because it would appear beside its answer."""
     adds_nothing = (
         isinstance(operation, Open)
         or (isinstance(operation, Amend) and not operation.resend_if_gone)
@@ -132,7 +132,7 @@ def _ended(operation: Operation, reason: str) -> Verdict:
 
 
 def _is_low_priority(operation: Operation) -> bool:
-    """A word to one person about what they have just pressed or chosen is of no use later (CH-3)."""
+    """A message to one person about what they have just pressed or chosen is of no use later (CH-3)."""
     return (
         isinstance(operation, Say) and operation.part.only_for is not None and operation.part.reply_context is not None
     )
@@ -144,12 +144,12 @@ def _pause(tries: int, jitter: float) -> float:
 
 
 def _has_words(operation: Operation) -> bool:
-    """Also true of words without any format: a platform that refused these by mistake may accept them next time."""
+    """Also true of text without any format: a platform that refused it by mistake may accept it the next time."""
     return isinstance(operation, Say | Amend)
 
 
 def _opens_thread(operation: Operation) -> bool:
-    """A draft is not opened elsewhere: its answer is sent whole."""
+    """A draft is not opened in another place; its answer is sent in one piece."""
     return isinstance(operation, Say) and operation.part.opens is not None
 
 
@@ -157,12 +157,12 @@ def _shows_files(operation: Operation) -> bool:
     return isinstance(operation, Say) and any(file.kind != "document" for file in operation.part.files)
 
 
-def _lost_target(operation: Operation, conceded: frozenset[str]) -> Concession | None:
-    """Which message is missing, if the operation can be done without it."""
+def _lost_target(operation: Operation, omitted: frozenset[str]) -> Omission | None:
+    """Which reference to a missing message to omit, if the operation can do without it."""
     match operation:
-        case Amend() if "message" not in conceded:
+        case Amend() if "message" not in omitted:
             return "message" if operation.resend_if_gone else None
-        case Say(part=part) | Open(part=part) | Amend(part=part) if part.reply_to is not None or "thread" in conceded:
-            return None if "target" in conceded else "target"  # without its thread it replies to what opened that
+        case Say(part=part) | Open(part=part) | Amend(part=part) if part.reply_to is not None or "thread" in omitted:
+            return None if "target" in omitted else "target"  # without its thread it replies to what opened that
         case _:
             return None

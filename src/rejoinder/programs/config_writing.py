@@ -39,17 +39,17 @@ class ConfigWriting:
         self._check = check
         self._one_at_a_time = asyncio.Lock()
 
-    async def write(self, asked: WriteConfig) -> str:
+    async def write(self, change: WriteConfig) -> str:
         async with self._one_at_a_time:
             try:
-                key = read_key(asked.key)
-                kept = await asyncio.to_thread(self._write, key, asked.value)
+                key = read_key(change.key)
+                kept = await asyncio.to_thread(self._write, key, change.value)
                 taken = self._gateway.reconfigure(await asyncio.to_thread(self._source.read))
             except (BadUse, BadConfiguration) as wrong:
                 return f"Nothing has changed: {_told(wrong)}"
             except OSError as wrong:
                 return f"Nothing has changed: {self._source.watch.path} cannot be written ({wrong.strerror})."
-        return self._said(key, asked.value, taken, kept)
+        return self._said(key, change.value, taken, kept)
 
     def _write(self, key: tuple[str, ...], value: str | None) -> Path:
         """Writes the key, or removes it; returns where the file before it is kept."""

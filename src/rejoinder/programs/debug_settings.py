@@ -43,32 +43,32 @@ class Debugging:
         self.is_shared = gateway.store.lease_seconds is not None
         self._rows: dict[str, bytes] | None = None  # as they were read last
 
-    async def change(self, asked: ChangeDebug) -> str:
+    async def change(self, change: ChangeDebug) -> str:
         async with self._one_at_a_time:
             try:
-                return await self._change(asked)
+                return await self._change(change)
             except (BadUse, BadConfiguration) as wrong:
                 return f"Nothing has changed: {_told(wrong)}"
 
-    async def _change(self, asked: ChangeDebug) -> str:
+    async def _change(self, change: ChangeDebug) -> str:
         if self.is_shared:
             await self._look()
         set_now = self._overlay
-        match asked.what:
+        match change.what:
             case "show":
                 return self._shown()
             case "set":
-                key = read_key(asked.key)
-                await self._lay_over({**set_now, key: read_value(asked.value)}, key)
-                await self._keep({dotted(key): asked.value.encode()})
+                key = read_key(change.key)
+                await self._lay_over({**set_now, key: read_value(change.value)}, key)
+                await self._keep({dotted(key): change.value.encode()})
                 return f"{self._until}\n\n{self._code(key)}"
             case "unset":
-                key = read_key(asked.key)
+                key = read_key(change.key)
                 if key not in set_now:
-                    raise BadUse(f"/debug has not set {asked.key}")
+                    raise BadUse(f"/debug has not set {change.key}")
                 await self._lay_over({path: value for path, value in set_now.items() if path != key})
                 await self._keep({dotted(key): None})
-                return f"{asked.key} has the value from the file again."
+                return f"{change.key} has the value from the file again."
             case "reset":
                 gone: dict[str, bytes | None] = {dotted(key): None for key in set_now}
                 await self._lay_over({})

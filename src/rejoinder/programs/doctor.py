@@ -177,8 +177,8 @@ async def _channel(name: str, said: schema.ConfiguredChannel, settings: schema.S
         return
     store = settings.gateway.store
     for account, channel in accounts.items():
-        called = section_of(what, account)
-        yield await _looked(called, lambda channel=channel, account=account: _account(channel, account, store))
+        section = section_of(what, account)
+        yield await _looked(section, lambda channel=channel, account=account: _account(channel, account, store))
 
 
 async def _account(channel: Channel, account: str, store: str) -> str:

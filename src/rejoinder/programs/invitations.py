@@ -62,13 +62,13 @@ class Invitations:
         await self._changed()
         return person.name
 
-    async def command(self, asked: ChangeInvitations) -> str:
+    async def command(self, change: ChangeInvitations) -> str:
         try:
-            match asked.what:
+            match change.what:
                 case "invite":
-                    return made(*await self.invite(asked.name))
+                    return made(*await self.invite(change.name))
                 case "revoke":
-                    return f"{await self.revoke(asked.name)} can no longer log in."
+                    return f"{await self.revoke(change.name)} can no longer log in."
                 case "list":
                     return _list(await self.listed())
         except BadUse as problem:
@@ -127,14 +127,14 @@ async def _page(store: StoreReader) -> tuple[str, tuple[str, ...]]:
     raise BadUse("no chat page has been served from this store yet; start one with `rejoinder run`")
 
 
-async def command_of_worker(store: SharedStore, asked: ChangeInvitations) -> str:
+async def command_of_worker(store: SharedStore, change: ChangeInvitations) -> str:
     """The page is served by others on the store, who find there what has changed (SC-15)."""
     try:
-        match asked.what:
+        match change.what:
             case "invite":
-                return made(*await invite_by_operator(store, asked.name, datetime.now(UTC)))
+                return made(*await invite_by_operator(store, change.name, datetime.now(UTC)))
             case "revoke":
-                return f"{await revoke_by_operator(store, asked.name)} can no longer log in."
+                return f"{await revoke_by_operator(store, change.name)} can no longer log in."
             case "list":
                 return _list(await invited_by_operator(store))
     except BadUse as problem:

@@ -57,11 +57,11 @@ def page_services(
             for name, each in gateway.listeners.items()
         )
 
-    async def answer(agent: str, asked: tuple[ApiMessage, ...]) -> AsyncGenerator[str | TokenUsage]:
+    async def answer(agent: str, messages: tuple[ApiMessage, ...]) -> AsyncGenerator[str | TokenUsage]:
         with gateway.lend(agent) as lent:
             now = gateway.in_effect
             most = now.max_answer_chars(agent)
-            said = complete(lent, tuple(map(line, asked)), now.silence, now.directives, most)
+            said = complete(lent, tuple(map(line, messages)), now.silence, now.directives, most)
             async with aclosing(said):
                 async for piece in said:
                     match piece:
@@ -72,9 +72,9 @@ def page_services(
                         case str():
                             yield piece
 
-    def line(asked: ApiMessage) -> CompletionMessage:
-        role = cast(Literal["system", "user", "assistant"], asked.role)
-        return CompletionMessage(role, asked.text, tuple(PromptImage(kind, data) for kind, data in asked.images))
+    def line(message: ApiMessage) -> CompletionMessage:
+        role = cast(Literal["system", "user", "assistant"], message.role)
+        return CompletionMessage(role, message.text, tuple(PromptImage(kind, data) for kind, data in message.images))
 
     async def resend(part: StoredPart) -> None:
         await store.write(ResendPart(part))

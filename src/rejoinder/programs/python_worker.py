@@ -42,12 +42,12 @@ def main(name: str, call: str, path: str) -> None:
     os._exit(0)  # a thread that never ends must not keep the process
 
 
-async def _serve(name: str, settings: Settings, told: int, say: int) -> None:
+async def _serve(name: str, settings: Settings, requests: int, say: int) -> None:
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(say, "wb"))
     out = asyncio.StreamWriter(transport, protocol, None, loop)
     reader = asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(told, "rb"))
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(requests, "rb"))
     try:
         agent = PythonAgent(name, settings, find(name, settings))
     except BadConfiguration as problem:
@@ -67,10 +67,10 @@ class Worker:
         self._running: dict[int, asyncio.Task[None]] = {}
         self._offers: dict[int, asyncio.Task[None]] = {}
 
-    async def hear(self, told: asyncio.StreamReader) -> None:
+    async def hear(self, requests: asyncio.StreamReader) -> None:
         self._send(wire.Opened())
         lines = Lines(LONGEST_TURN)
-        while chunk := await told.read(PIECE):
+        while chunk := await requests.read(PIECE):
             for line in lines.feed(chunk):
                 self._take(wire.told(line))
 

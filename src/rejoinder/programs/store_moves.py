@@ -15,12 +15,12 @@ from rejoinder.turns.agreement import homes_by
 from rejoinder.wiring.stores import open_whole, shown
 
 
-def copy_store(source: str, target: str, told: Callable[[str], None]) -> tuple[Copied, ...]:
+def copy_store(source: str, target: str, progress: Callable[[str], None]) -> tuple[Copied, ...]:
     if source == target:
         raise BadUse("a store cannot be copied into itself; name two addresses")
     with open_whole(source) as before, open_whole(target, new=True) as after:
         try:
-            return copy(before, after, told)
+            return copy(before, after, progress)
         except CopyDiffers as why:
             raise StoreUnavailable("corrupt", shown(target), f"the copy is not the same: {why}") from None
 

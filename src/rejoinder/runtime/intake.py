@@ -1,6 +1,6 @@
-"""Where messages come in: each is written down for its home, whoever owns that.
+"""Where messages come in: each is stored for its home, whichever process owns that.
 
-Its owner decides it; if that is another process, it finds the row.
+The owner decides it; if that is another process, it finds the row in the store.
 """
 
 from collections.abc import Callable
@@ -43,8 +43,8 @@ class InboxIntake:
         )
 
     async def record(self, change: RecordChanges, *messages: Inbound) -> int:
-        """The same, in one transaction with what a room log says of the messages; returns what that verb does. People
-        may write before, and after, channels listen: what they say then is decided after the recovery."""
+        """The same, in one transaction with a verb of the room log, whose result is returned. People may write even
+        while channels do not listen yet: those messages are decided after the recovery."""
         tells = self._tells(messages)
         return await self._accept(Accept(messages, self._clock(), homes=self._homes(messages), tells=tells), change)
 
@@ -88,18 +88,18 @@ class InboxIntake:
         return first
 
     async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
-        """Values for an option of a command that is being typed; nothing is stored of it, so any engine can tell."""
+        """Values for an option of a command that is being typed; nothing is stored, so any engine can answer."""
         shard = shard_of(home(typed, self._settings.now.rules.settings.session), self._store.shards)
         engine = self._engines.of(shard) or next(iter(self._engines), None)
         return () if engine is None else await engine.suggest(typed, option)
 
     @property
     def _is_shared(self) -> bool:
-        """Whether other processes accept messages too: then each is taken from the store, in the order it has there."""
+        """Whether other processes accept messages too. Then each is read from the store, in the order it has there."""
         return self._store.lease_seconds is not None
 
     def _taking(self, event: InboxEvent, *, waits: bool) -> Engine | None:
-        """The engine that takes the event now. `waits`: not before it has recovered."""
+        """The engine that takes the event now. `waits`: only once it has recovered."""
         engine = self._engines.of(event.shard)
         return None if engine is None or (waits and not engine.is_recovered) else engine
 

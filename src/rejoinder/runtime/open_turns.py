@@ -76,23 +76,23 @@ class OpenTurns:
         else:
             session = await self._parts.sessions.find(turn.session, decided.agent, self._clock())
             await conversation.open(self._clock())
-            asked = tuple(self._parts.backlogs.asked(put, conversation) for put in inputs)
-            in_line = tuple(self._parts.queueing.in_line(each.message, session) for each in asked)
+            turn_inputs = tuple(self._parts.backlogs.turn_input(put, conversation) for put in inputs)
+            in_line = tuple(self._parts.queueing.in_line(each.message, session) for each in turn_inputs)
             queue = self._parts.queueing.of(turn.route.channel, session)
-            said_at = (each.message.inbound.stands_at for each in asked)
+            said_at = (each.message.inbound.own_route for each in turn_inputs)
             lane = self._parts.lanes.lane(turn.session, decided.agent, queue, turn.route, *said_at)
             self.resumed.add(turn.id)
-            lane.resume(asked, in_line, ResumedTurn(turn, open.parts, self._outbox.said(open.parts)))
+            lane.resume(turn_inputs, in_line, ResumedTurn(turn, open.parts, self._outbox.said(open.parts)))
             if lane.held_back:
-                await self._held_back(turn.session, asked, lane.held_back)
+                await self._held_back(turn.session, turn_inputs, lane.held_back)
 
     def _leave(self, open: OpenTurn, why: str) -> None:
         """Another process on the store may know it (SC-25)."""
         log.warning("%s: turn %d is left to other processes: %s", open.turn.session, open.turn.id, why)
 
-    async def _held_back(self, session: str, asked: tuple[TurnInput, ...], why: str) -> None:
+    async def _held_back(self, session: str, turn_inputs: tuple[TurnInput, ...], why: str) -> None:
         log.warning("%s: %s", session, why)
-        for each in asked:
+        for each in turn_inputs:
             known = [step for traced in await self._store.trace(each.event) for step in traced.steps]
             each.conversation.trace(each.message.inbound.message_id, (*known, Step("lane", "waits", why)))
 

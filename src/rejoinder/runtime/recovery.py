@@ -1,10 +1,10 @@
-"""After a claim: everything that was accepted in the shard is finished, in order and not all at once (SC-4, TU-10).
+"""After a shard is claimed, finishes everything that was accepted in it, in order and not all at once (SC-4, TU-10).
 
-It is the same after a start, after kill -9 and when a shard moves from one process to another. What is written later
-from outside the engine is found by external_changes.py.
+This is the same after a start, after kill -9 and when a shard moves from one process to another. What others write
+later is found by external_changes.py.
 
 Rule 1: everything is in its queue before a new message is taken, so none can overtake it.
-Rule 2: no decision is made twice: what was routed goes on as it was decided.
+Rule 2: no decision is made twice: a routed message continues as it was decided.
 Rule 3: an attempt is counted before it is made, and a crash makes suspects of all that was under way (DU-2). Turns that
         were under way in two crashes run one at a time (slots.py, `turns.suspicion`), events that were tried before are
         decided before any turn runs, one at a time. Only what was under way alone when the process died, and that three
@@ -48,12 +48,12 @@ class Recovery:
         self._outbox = outbox
         self._entry = entry
         self._open_turns = OpenTurns(parts, outbox)
-        self._tried: list[int] = []  # the events that it goes on with itself
+        self._tried: list[int] = []  # the events with which recovery itself continues
         self._stopped = False
         self._over = over
 
     async def run(self) -> None:
-        """When this returns, everything is in its queue or under way."""
+        """Returns when everything is in its queue or under way."""
         parts = self._parts
         found = await self._store.recover(self._clock())
         crashpoint("K25")
@@ -73,8 +73,8 @@ class Recovery:
             parts.slots.pause()
         try:
             await self._open_turns.resume(found.turns)
-            asked = await parts.questions.keep_of(self._open_turns.resumed)
-            await close_left_open(self._store, self._outbox, RESTARTED, asked)
+            expired = await parts.questions.keep_of(self._open_turns.resumed)
+            await close_left_open(self._store, self._outbox, RESTARTED, expired)
             await self._queue(found)
             await self._decide(events)
         finally:
@@ -94,7 +94,7 @@ class Recovery:
         self._stopped = True
         tried, self._tried = tuple(self._tried), []
         if tried:
-            with suppress(StoreUnavailable, LeaseLost):  # a new owner has taken them back already
+            with suppress(StoreUnavailable, LeaseLost):  # a new owner has taken the attempts back already
                 await self._store.write(TakeBackEventAttempts(tried))
 
     # --- what was accepted and not decided --------------------------------------------------------

@@ -28,6 +28,12 @@ class SlotPool:
         """Processes without a run, the longest idle first."""
         self.head_starts = 0
         """While there is one, nothing but suspects starts."""
+        self._engines = 0
+
+    def new_prefix(self) -> str:
+        """For the names of the sessions of one engine."""
+        self._engines += 1
+        return f"{self._engines}/"
 
     def begin_head_start(self) -> None:
         self.head_starts += 1

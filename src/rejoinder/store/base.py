@@ -1,7 +1,7 @@
 """The contract of a store: verbs are written, values are read (DU-10).
 
 `write` returns when the verbs are durable, not before; if it raises, nothing of them was written.
-docs/store.md has all that an engine promises; `rejoinder.testing.StoreContract` is that promise as tests.
+docs/store.md lists all that an engine promises; `rejoinder.testing.StoreContract` tests these promises.
 """
 
 from collections.abc import Callable
@@ -145,7 +145,7 @@ from rejoinder.store.verbs import (
 MOST_RESUMED: Final = 20
 RESUMED_FOR: Final = timedelta(minutes=15)
 OPERATOR_VERBS: Final[tuple[type[Verb[object]], ...]] = (*verbs.OPERATOR_VERBS, PauseJob, RequestJobRun, PutFact)
-"""What an operator may write while a gateway runs on the store: each is one step, fenced, and claims nothing."""
+"""The verbs an operator may write while a gateway runs on the store: each is one fenced step that claims nothing."""
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -173,52 +173,52 @@ class Store(StoreReader, Protocol):
     async def recover(
         self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
     ) -> RecoveryRows:
-        """All that is to be done in the shard, by its state: after a claim, and whenever something may have come."""
+        """All work that is left in the shard. Read after a claim, and whenever others may have added something."""
         ...
 
     async def health(self) -> Health:
-        """Whether the store can be written; if the last write failed, finds out by trying."""
+        """Whether the store can be written to; if the last write failed, this tries again."""
         ...
 
     def on_foreign_change(self, callback: Callable[[], None]) -> None:
-        """Calls `told` in this loop, within about a second, when another process has written to the store.
+        """Calls `callback` in this loop within about a second when another process has written to the store.
 
-        One call may stand for several changes, and now and then for none: it says "look again", not what to find.
+        One call may stand for several changes, and occasionally for none: it only says that it is worth looking.
         """
         ...
 
 
 class SharedStore(Store, Protocol):
-    """What one process opens, beside others or alone. What it writes itself is fenced by rows and by no lease: what
-    channels bring, what belongs to no shard.
+    """The store as one process opens it, alone or beside others. Its own writes, such as what channels bring, belong to
+    no shard: they are fenced by the state of rows and need no lease.
 
     Leases are granted by the clock of the store (SC-6). A claim, a renewal and a fenced write exclude each other: when
     a claim has returned, no write of an earlier generation is carried out any more.
     """
 
     shards: int
-    """In how many shards the homes are spread; it never changes (SC-2)."""
+    """The number of shards over which the homes are spread; it never changes (SC-2)."""
     lease_seconds: float | None
-    """For how long a lease is granted. None: until it is released, or its holder has ended, which the store itself
-    notices: there is nothing to renew (SC-5)."""
+    """For how long a lease is granted. None: until it is released or its holder has ended, which the store itself
+    notices, so there is nothing to renew (SC-5)."""
 
     async def claim(self, shard: int, holder: str) -> Lease | None:
-        """Grants a lease unless somebody else holds one, with a new generation (DU-13): runs of the last holder have
-        ended, what it was sending is `unknown`. What it left under way when it died is suspected (DU-2); if it is alive
-        and has only lost the lease, that was no attempt."""
+        """Grants a lease with a new generation, unless somebody else holds one (DU-13). Runs of the last holder have
+        then ended, and what it was sending is `unknown`. If that holder died, its unfinished work becomes suspect
+        (DU-2); if it only lost the lease, its attempts are not counted."""
         ...
 
     async def claim_named(self, name: str, holder: str) -> NamedLease | None:
-        """Grants a lease on what one process does for all, unless somebody else holds it (SC-10)."""
+        """Grants the lease on a task that one process does for all, unless somebody else holds it (SC-10)."""
         ...
 
     async def renew(self, holder: str, leases: tuple[AnyLease, ...], *, claims: bool = True) -> Renewal:
-        """Also says that the process is alive, with or without leases, and whether it claims shards. May be called in
-        the loop of another thread."""
+        """Renews these leases, and reports that the process is alive and whether it claims shards. May be called
+        without leases, and in the loop of another thread."""
         ...
 
     async def release(self, lease: AnyLease) -> None:
-        """Gives a lease back; one that is lost already is no error."""
+        """Gives a lease back; it is no error if it is lost already."""
         ...
 
     async def leave(self, holder: str) -> None:
@@ -228,31 +228,31 @@ class SharedStore(Store, Protocol):
     async def owners(self) -> ShardOwners: ...
 
     async def shards_with_work(self) -> frozenset[int]:
-        """The shards in which something waits to be decided, sent or run again, whoever wrote it (SC-12)."""
+        """The shards in which something waits to be decided, sent or run, whoever wrote it (SC-12)."""
         ...
 
     def on_arrivals(self, callback: Callable[[frozenset[int]], None]) -> None:
-        """Calls `told` in this loop with the shards that somebody else has written to; with none when it may be any.
-        It may be late or never come: who wants to know also looks."""
+        """Calls `callback` in this loop with the shards that others have written to; the set is empty if it may be any.
+        The call may come late or never, so a caller also has to look by itself."""
         ...
 
     async def tell_live(self, channel: str, said: tuple[str, ...]) -> None:
-        """Tells the other processes something of this moment (SC-14). It is kept nowhere, belongs to no transaction,
-        and may be lost; a store of one process does nothing."""
+        """Sends live updates to the other processes (SC-14). They are not stored, belong to no transaction and may be
+        lost; a store for one process does nothing."""
         ...
 
     def on_live(self, callback: Callable[[str, str], None]) -> None:
-        """Calls `told` in this loop with what others tell that way: the channel, and what it says."""
+        """Calls `callback` in this loop with each live update of another process: the channel, and what it says."""
         ...
 
     def owned(self, lease: Lease, on_lost: Callable[[], None] = ...) -> Store:
-        """The store as the holder of this lease sees it. What is to be done is that of the shard, and a write raises
-        `LeaseLost` when the shard has another generation, after calling `lost`: nothing of it was written."""
+        """The store for the holder of this lease: it reads the work of that shard. A write raises `LeaseLost` when the
+        shard has another generation, after calling `on_lost`, and writes nothing."""
         ...
 
 
 class OperatorStore(StoreReader, Protocol):
-    """The operator's side, also while a gateway runs: verbs of `OPERATOR_VERBS`, each write one short step."""
+    """The store as the operator's commands open it, also while a gateway runs: it takes only `OPERATOR_VERBS`."""
 
     @overload
     async def write(self, verb: Verb[A], /) -> A: ...

@@ -187,8 +187,8 @@ class StoredPart(Struct, frozen=True):
     retry_at: datetime | None = None
     receipt: str | None = None
     error: str = ""
-    conceded: tuple[str, ...] = ()
-    """What earlier tries have given up, such as the formatting."""
+    omitted: tuple[str, ...] = ()
+    """What earlier tries left out, such as the formatting."""
     elsewhere: bool = False
     """Whether it was planned for a home of another owner, who sends it (SC-1)."""
 

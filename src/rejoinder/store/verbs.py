@@ -1,10 +1,9 @@
-"""What the gateway does to the store: each verb a frozen value, carried out by `Store.write`.
+"""What the gateway writes to the store: each verb is a frozen value, carried out by `Store.write`.
 
 Verbs written together happen together or not at all: `write(PlanParts(...), EndRun(...))` is one transaction,
 so no crash can come between them. Every transition is fenced: by the state of its row, and in the store of a shard
-(`SharedStore.owned`) by the lease on it. A verb that lost its fence raises `Superseded`, and nothing of its write is
-written; a verb that may find its claim taken (`BeginTurn`, `ResumeTurn`,
-`ClaimPart`) says so by its result.
+(`SharedStore.owned`) by the lease on it. A verb whose fence does not hold raises `Superseded`, and nothing of its write
+is stored. A verb that may find its claim taken (`BeginTurn`, `ResumeTurn`, `ClaimPart`) says so by its result.
 """
 
 from datetime import datetime, timedelta
@@ -52,7 +51,7 @@ class Accept(Verb[tuple[InboxEvent, ...]], frozen=True):
     places: tuple[StoredCursor, ...] = ()
     """How far single places were read, where the platform has a position for each."""
     homes: tuple[str, ...] = ()
-    """Of each event; the home of a place is pinned with the first (SC-1). Without, a chat is its own home."""
+    """The home of each event; a place keeps the home of its first event (SC-1). Without one, a chat is its own home."""
     tells: tuple[tuple[HookEvent, ...], ...] = ()
     """What hooks are told of each event, if it is new (IN-8)."""
 
@@ -62,49 +61,49 @@ class MoveCursor(Verb[None], frozen=True):
 
 
 class CountEventAttempts(Verb[None], frozen=True):
-    """Counts an attempt before events are handled once more: if the process dies before they are decided, they are
-    suspected of it."""
+    """Counts an attempt before events are handled again: if the process dies before they are decided, they are
+    suspected of having caused it."""
 
     events: tuple[int, ...]
 
 
 class TakeBackEventAttempts(Verb[None], frozen=True):
-    """Takes back an attempt of those that are not decided yet: the gateway is shutting down cleanly."""
+    """Takes back an attempt of events that are not decided yet, because the gateway is shutting down cleanly."""
 
     events: tuple[int, ...]
 
 
 class Destination(Struct, frozen=True):
-    """A session an event goes to, with what the router wants to find again when its turn comes."""
+    """A session that an event goes to, with what the router needs to know when its turn comes."""
 
     session: str
     payload: bytes = b""
 
 
 class RouteEvent(Verb[None], frozen=True):
-    """The event is decided, and waits in these sessions from now on, once in each. A session in which it begins a turn
-    by the same write is not among them (`BeginTurn.brings`)."""
+    """The event is decided, and from now on waits in each of these sessions. A session in which it begins a turn in the
+    same write is not among them (`BeginTurn.brings`)."""
 
     event: int
     to: tuple[Destination, ...]
 
 
 class PutUnderstood(Verb[None], frozen=True):
-    """What was understood of an event that is not decided yet is kept with it, so that nothing is asked twice."""
+    """Stores the transcripts and pages of an event that is not decided yet, so that they are fetched only once."""
 
     event: int
     inbound: Inbound
 
 
 class QuarantineEvent(Verb[None], frozen=True):
-    """The event cannot be decided: it is left alone, with the reason, until somebody wants it again."""
+    """The event cannot be decided: it is quarantined, with the reason, until an operator releases it."""
 
     event: int
     reason: str
 
 
 class RequestEventRerun(Verb[None], frozen=True):
-    """Somebody wants this quarantined event to be handled again; the gateway does so as soon as it looks."""
+    """An operator wants this quarantined event handled again; the gateway does so as soon as it looks."""
 
     event: int
 
@@ -121,7 +120,7 @@ class SettleEvent(Verb[None], frozen=True):
     event: int
     reason: str
     overheard: bool = False
-    """The agents were not asked, and the next turn here is told of it (IN-32)."""
+    """No agent was asked; the next turn here is told of the message (IN-32)."""
 
 
 class DropInputs(Verb[None], frozen=True):
@@ -133,7 +132,7 @@ class DropInputs(Verb[None], frozen=True):
 
 
 class ReviseInput(Verb[None], frozen=True):
-    """A waiting event says something else now (CH-8)."""
+    """A waiting event has a new text, because its sender edited it (CH-8)."""
 
     session: str
     event: int
@@ -141,7 +140,7 @@ class ReviseInput(Verb[None], frozen=True):
 
 
 class SummariseInputs(Verb[None], frozen=True):
-    """These waiting events get no turn of their own; the next turn tells of them."""
+    """These waiting events get no turn of their own; the next turn summarises them."""
 
     session: str
     events: tuple[int, ...]
@@ -158,17 +157,17 @@ class BeginTurn(Verb[RunClaim | Busy], frozen=True):
     events: tuple[int, ...]
     now: datetime
     heard: int = 0
-    """The number of the last message of this place the agent is told of: the next turn goes on after it."""
+    """The number of the last message of this place that the agent is told of; the next turn continues after it."""
     payload: bytes = b""
     tells: bool = True
-    """Whether this turn tells of what was summarised; if not, a later one does."""
+    """Whether this turn tells the agent the summaries; if not, a later one does."""
     brings: bytes | None = None
-    """The payload of its one event, which enters the session only now: it is taken at once, or waits if the session is
-    busy. None: its events wait in the session."""
+    """The payload of its only event, if that enters the session just now: the turn takes it at once, or it waits if the
+    session is busy. None: its events already wait in the session."""
 
 
 class ResumeTurn(Verb[RunClaim | Busy], frozen=True):
-    """Claims the session for a turn that was left open. An answered turn is only delivered, which is no attempt."""
+    """Claims the session for a turn that was left open. If the turn is answered already, no attempt is counted."""
 
     turn: int
 
@@ -184,7 +183,7 @@ class CloseTurn(Verb[None], frozen=True):
 
 
 class QuarantineTurn(Verb[None], frozen=True):
-    """A turn that was left open and is claimed by nobody is left alone until somebody wants it again (DU-2)."""
+    """Quarantines a turn that was left open and that nobody has claimed, until an operator releases it (DU-2)."""
 
     turn: int
     now: datetime
@@ -192,13 +191,13 @@ class QuarantineTurn(Verb[None], frozen=True):
 
 
 class RequestTurnRerun(Verb[None], frozen=True):
-    """Somebody wants this quarantined turn to be run again; the gateway does so as soon as it looks."""
+    """An operator wants this quarantined turn run again; the gateway does so as soon as it looks."""
 
     turn: int
 
 
 class ReadmitTurn(Verb[tuple[int, ...]], frozen=True):
-    """Ends a quarantined turn: its messages wait for a new one, in their session. Returns their events."""
+    """Ends a quarantined turn: its messages wait for a new turn in their session. Returns their events."""
 
     turn: int
     now: datetime
@@ -221,7 +220,8 @@ class EndRun(Verb[None], frozen=True):
 
 
 class ReleaseRun(Verb[None], frozen=True):
-    """Frees the session; the turn stays open, the attempt uncounted: the gateway is shutting down cleanly."""
+    """Frees the session because the gateway is shutting down cleanly: the turn stays open, and no attempt is
+    counted."""
 
     run: RunClaim
 
@@ -261,9 +261,9 @@ class MarkSent(Verb[IndexedMessage | None], frozen=True):
     text: str = ""
     author: str = ""
     place: Route | None = None
-    """Where it stands, if not where it was sent (CH-2): it enters the index there."""
+    """Where the message was put, if not where it was sent (CH-2); it enters the index there."""
     had_files: bool = False
-    """The files that it named are needed no more for it."""
+    """The files of the part, which it no longer needs."""
 
 
 class MarkUnknown(Verb[StoredPart], frozen=True):
@@ -278,8 +278,8 @@ class RetryPart(Verb[StoredPart], frozen=True):
     at: datetime
     error: str
     counted: bool = True
-    conceded: tuple[str, ...] = ()
-    """What all tries so far have given up, such as the formatting: the next one does without it, too."""
+    omitted: tuple[str, ...] = ()
+    """What all tries so far left out, such as the formatting: the next one leaves it out too."""
 
 
 class HoldPart(Verb[StoredPart], frozen=True):
@@ -327,28 +327,28 @@ PART_MOVES: Final[dict[type[Verb[object]], tuple[tuple[PartState, ...], PartStat
 
 
 class PutSession(Verb[int], frozen=True):
-    """Writes a session over the version that was read (0: there was none). Returns the new version."""
+    """Replaces the version of a session that was read (0: there was none). Returns the new version."""
 
     session: Session
     version: int
 
 
 class QuarantineSession(Verb[None], frozen=True):
-    """A session that cannot be read makes room for a new one under its key, and is kept (`Quarantined`)."""
+    """Moves a session that cannot be read out of the way of a new one under its key, and keeps it (`Quarantined`)."""
 
     session: str
     now: datetime
 
 
 class PutAgentSession(Verb[None], frozen=True):
-    """What the agent itself has of a session, to continue it after a restart; None forgets it."""
+    """The agent's own id of a session, with which it continues after a restart; None forgets it."""
 
     session: str
     saved: AgentSession | None
 
 
 class AppendTranscript(Verb[None], frozen=True):
-    """Keeps what a turn was told and answered, once: if the last entry is of the same turn, nothing is added."""
+    """Keeps the question and answer of a turn once: if the last entry is of the same turn, nothing is added."""
 
     session: str
     entries: tuple[TranscriptEntry, ...]
@@ -362,14 +362,14 @@ class NoteMessages(Verb[tuple[IndexedMessage, ...]], frozen=True):
 
 
 class ForgetMessage(Verb[None], frozen=True):
-    """The message was deleted: no directive reaches it, and its handle is not given again."""
+    """The message was deleted: no directive can refer to it, and its handle is never used again."""
 
     route: Route
     message: str
 
 
 class ClearBotTurns(Verb[None], frozen=True):
-    """An owner lets the bots of this place go on (IN-23)."""
+    """Resets the count of bot turns here, because an owner lets the bots continue (IN-23)."""
 
     route: Route
 
@@ -381,8 +381,8 @@ class Trace(Verb[None], frozen=True):
 
 
 class PutPairingRequest(Verb[None], frozen=True):
-    """A stranger was told a code; one for each stranger. Raises `Superseded` when so many others wait already on the
-    account, whoever let them (SC-16)."""
+    """A stranger was given a pairing code, one for each stranger. Raises `Superseded` if the account has too many
+    pending requests, whichever process accepted them (SC-16)."""
 
     request: PairingRequest
     most: int | None = None
@@ -418,11 +418,11 @@ class Retention(Struct, frozen=True):
     messages: int = 10_000
     """Messages of one conversation in the index."""
     rows: int = 100
-    """Kept low, as the store answers no writes while they are removed."""
+    """Kept low, because no write is possible while they are removed."""
     unnamed: timedelta = timedelta(days=1)
-    """Blobs that no row names, since none does."""
+    """How long a blob is kept after the last row that named it is gone."""
     unfinished: timedelta = timedelta(hours=1)
-    """Blobs that never became whole, since their last chunk."""
+    """How long a blob that never became whole is kept after its last chunk."""
 
 
 class Sweep(Verb[int], frozen=True):

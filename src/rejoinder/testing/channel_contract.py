@@ -70,7 +70,7 @@ class PlayedPlatform(Protocol):
         ...
 
 
-class KeptInlet:
+class RecordingInlet:
     """An inlet that keeps what it is given: it outlives the channel, as a store does, and can be set to fail."""
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class KeptInlet:
 class Opened:
     """A channel that serves a platform in which ann has written, and where that was."""
 
-    def __init__(self, channel: Channel, platform: PlayedPlatform, inlet: KeptInlet, first: Inbound) -> None:
+    def __init__(self, channel: Channel, platform: PlayedPlatform, inlet: RecordingInlet, first: Inbound) -> None:
         self.channel = channel
         self.platform = platform
         self.inlet = inlet
@@ -198,7 +198,7 @@ class ChannelContract:
     async def test_it_goes_on_where_it_was(self) -> None:
         """DU-1: what was said meanwhile comes, what had come does not come again."""
         async with asyncio.timeout(self.patience), self.platform() as platform:
-            inlet = KeptInlet()
+            inlet = RecordingInlet()
             async with self._listening(platform, inlet):
                 await platform.says(ANN, ANN, "one")
                 await inlet.message("one")
@@ -323,13 +323,13 @@ class ChannelContract:
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[Opened]:
         async with asyncio.timeout(self.patience), self.platform() as platform:
-            inlet = KeptInlet()
+            inlet = RecordingInlet()
             async with self._listening(platform, inlet) as channel:
                 await platform.says(ANN, ANN, "first")
                 yield Opened(channel, platform, inlet, await inlet.message("first"))
 
     @asynccontextmanager
-    async def _listening(self, platform: PlayedPlatform, inlet: KeptInlet) -> AsyncGenerator[Channel]:
+    async def _listening(self, platform: PlayedPlatform, inlet: RecordingInlet) -> AsyncGenerator[Channel]:
         channel = self.open(platform)
         task = asyncio.create_task(channel.listen(inlet))
         try:

@@ -4,11 +4,11 @@ Rule 1: every decision about starting, waiting, steering, aborting and discardin
         phases.py, which say what each event does in each phase.
 Rule 2: it knows no clock, task or agent. `step(lane, event)` returns the new lane and the actions to
         perform; the RunStarted event says whether the agent can be steered.
-Rule 3: the driver that performs the actions owes three answers: one RunEnded for each Start (however the run
-        ended, including by timing out), SteerTaken or SteerRefused for each Steer, and DebounceElapsed for
-        each WakeAfter. An answer that comes late or twice is harmless.
-Rule 4: a message is in exactly one place: it waits, is offered to the run, or is in the turn. It leaves the line by
-        exactly one action: in a turn (Start), Steered, summarised (Summarise) or dropped with a reason (Discard).
+Rule 3: the driver that performs the actions reports what came of them: one RunEnded for each Start, however the run
+        ended, SteerTaken or SteerRefused for each Steer, and DebounceElapsed for each WakeAfter. A report that comes
+        late or twice is harmless.
+Rule 4: a message is in exactly one place: it waits, is offered to the run, or is in the turn. It leaves the queue by
+        exactly one action: Start (in a turn), Steered, Summarise or Discard (dropped with a reason).
 """
 
 from collections.abc import Callable, Iterable
@@ -92,7 +92,7 @@ Decision = tuple[Lane, tuple[Action, ...]]
 
 def step(lane: Lane, event: Event) -> Decision:
     """The only entry point: takes a lane and an event, returns the new lane and the actions to perform."""
-    if type(event) is MessageArrived:  # not `isinstance`: of a Struct that takes ten times as long to deny
+    if type(event) is MessageArrived:  # not `isinstance`: for a Struct a negative answer takes ten times as long
         return _arrive(lane, event.message)
     if _is_stale(lane, event):
         return lane, ()
@@ -124,13 +124,13 @@ def _arrive(lane: Lane, message: QueuedMessage) -> Decision:
 
 
 def _absorb(lane: Lane, event: Event) -> Lane:
-    """Records the facts an event brings, whatever the phase does with it."""
+    """Records the facts in an event, whatever the phase makes of it."""
     if type(event) is RunStarted:
         return replace(lane, can_steer=event.can_steer)
     if type(event) is DebounceElapsed:
         return replace(lane, waiting=after_quiet(lane.waiting, event.after))
     if type(event) is QueueSettingsChanged:
-        # Under another grouping the timers would belong to other buffers, so no message waits for them any more.
+        # With another grouping the timers would belong to other buffers, so no message waits for them any more.
         rested = tuple(replace(each, quiet=True) for each in lane.waiting)
         return replace(lane, settings=event.settings, waiting=rested)
     return lane
@@ -175,7 +175,7 @@ def _hold(lane: Lane, message: QueuedMessage) -> Decision:
 
 
 def _drain(lane: Lane) -> Decision:
-    """The hand-off, in one step: start what is ready, else wait for quiet, else become idle.
+    """The hand-off, in one step: starts what is ready, else waits for quiet, else becomes idle.
 
     Taking the last message and freeing the lane are one step, so no message can be stranded in between.
     """
@@ -188,7 +188,7 @@ def _drain(lane: Lane) -> Decision:
 
 
 def _start(lane: Lane, batch: tuple[QueuedMessage, ...], rest: Line) -> Decision:
-    """Hands out a turn with the summaries it has to pass on; each is passed on once."""
+    """Starts a turn with the summaries that its agent is to be told; each is told once."""
     start = _turn(lane, batch)
     if batch[0].chore:
         return replace(lane, phase=STARTING, run=start.run, turn=batch, waiting=rest), (start,)
@@ -199,7 +199,7 @@ def _start(lane: Lane, batch: tuple[QueuedMessage, ...], rest: Line) -> Decision
 
 def _turn(lane: Lane, batch: tuple[QueuedMessage, ...]) -> Start:
     run, ids = lane.run + 1, (batch[0].id,) if len(batch) == 1 else _ids(batch)
-    if batch[0].chore:  # a chore tells the agent nothing: the summaries stay for the next turn
+    if batch[0].chore:  # a chore tells the agent nothing, so the summaries stay for the next turn
         return Start(run, ids)
     return Start(run, ids, lane.overflow, lane.passed_over, lane.after_abort)
 
@@ -214,7 +214,7 @@ def _end(lane: Lane) -> Decision:
 
 
 def _offer(lane: Lane) -> Decision:
-    """Offers the run the front of its own buffer, as far as those messages steer and may join it."""
+    """Offers the run the first messages of its buffer, as far as they steer and may join it."""
     if not lane.can_steer or not lane.waiting or lane.offered:
         return lane, ()
     here = lane.turn[0]
@@ -248,7 +248,7 @@ def _taken(lane: Lane) -> Decision:
 
 
 def _refused(lane: Lane) -> Decision:
-    """Not offered again here: a lane that insists would loop forever with an agent that refuses."""
+    """The message is not offered again: with an agent that always refuses, that would never end."""
     back = (replace(each, offered=False, refused=True) if each.offered else each for each in lane.waiting)
     back = replace(lane, waiting=tuple(back))
     return _drain(back) if lane.phase is SETTLING else _stay(back)
@@ -282,7 +282,7 @@ def _abort(lane: Lane) -> Decision:
 
 
 def _clear(lane: Lane) -> Decision:
-    """A stop: the next turn is not told what was waiting."""
+    """After a stop the next turn is not told what was waiting."""
     cleared, actions = _discard(lane, "stopped")
     return replace(cleared, overflow=Summary(), passed_over=Summary()), actions
 
@@ -313,8 +313,8 @@ def _ids(messages: Iterable[QueuedMessage]) -> tuple[str, ...]:
 
 
 def revised(lane: Lane, id: str, text: str | None) -> Lane:
-    """The lane with other words for a message that waits, or without it. One that was offered to the run stays as it
-    was: the agent may have it already."""
+    """The lane with a new text for a message that waits, or without it. A message that was offered to the run does not
+    change, because the agent may have it already."""
     line = (
         replace(each, message=replace(each.message, text=text or "", tokens=estimate_tokens((text or "",))))
         if each.message.id == id and text is not None and not each.offered
@@ -326,5 +326,5 @@ def revised(lane: Lane, id: str, text: str | None) -> Lane:
 
 
 def waits(lane: Lane, id: str) -> bool:
-    """Whether the message is in the line and nobody has been offered it."""
+    """Whether the message is in the queue and has not been offered to the run."""
     return any(each.message.id == id and not each.offered for each in lane.waiting)

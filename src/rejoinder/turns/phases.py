@@ -1,7 +1,6 @@
 """The grids of a lane: what an arriving message, and every other event, does in each phase.
 
-They define the behaviour and are complete by construction; lane.py carries them out, and the docs are generated from
-them.
+They define the behaviour, and every cell is filled; lane.py carries them out, and the docs are generated from them.
 """
 
 from enum import Enum
@@ -20,7 +19,7 @@ from rejoinder.turns.signals import (
 
 
 class Phase(Enum):
-    __hash__ = object.__hash__  # each is there once; the hash of `Enum` is a function in Python
+    __hash__ = object.__hash__  # by identity, because the hash of `Enum` is a function in Python
 
     IDLE = "nothing runs, nothing waits"
     GATHERING = "nothing runs; what waits is waiting for quiet"
@@ -30,7 +29,7 @@ class Phase(Enum):
     SETTLING = "the run has ended, but not said whether it took in what was offered"
 
 
-# By name, here and below: to look a member up on its class costs more than what is decided by it.
+# Names, here and below, because looking a member up on its class costs more than the decision.
 IDLE, GATHERING, STARTING, RUNNING, ABORTING, SETTLING = Phase
 AT_WORK: Final = (STARTING, RUNNING)
 

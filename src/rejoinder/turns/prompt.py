@@ -4,8 +4,8 @@ Rule 1: the system part never contains what people wrote, except names, and thos
 Rule 2: in the user part everything but a message's own text is a block: one line of JSON inside a tag that ends in
         the turn's boundary. Text cannot break out of its line, and its author cannot know the boundary (IN-7).
 Rule 3: a message's own text is byte for byte what its sender wrote, in a part of its own.
-Rule 4: the boundary is stated nowhere but in the turn's first tag, which the gateway always writes; so the
-        system part stays the same from turn to turn, and providers can cache it.
+Rule 4: the boundary is given only in the turn's first tag, which the gateway always writes. So the system part stays
+        the same from turn to turn, and providers can cache it.
 """
 
 from functools import lru_cache
@@ -61,15 +61,15 @@ class SystemPart(Struct, frozen=True):
     metadata: ChatMetadata | None = None
     abilities: str = ""
     notices: tuple[str, ...] = ()
-    """Other generated notices: what became of the last turn's directives, start-up notes."""
+    """Other generated notices, such as results of the last turn's directives and start-up notes."""
     group: Group | None = None
     group_intro: str = ""
     extra_system_prompt: str = ""
 
 
 class SenderContext(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=SENDER_SCHEMA):
-    """Who wrote a message, where, and which one it is, as the agent is told it (TU-30): the fields of openab.sender.v1
-    under our schema, and more; a field without a value is left out."""
+    """Who wrote a message, where, and its ids, as the agent is told (TU-30): the fields of openab.sender.v1 and more,
+    under a schema of our own. Fields without a value are left out."""
 
     sender_id: str
     sender_name: str
@@ -77,7 +77,7 @@ class SenderContext(Struct, frozen=True, omit_defaults=True, tag_field="schema",
     channel: str
     channel_id: str
     thread_id: str | None = None
-    is_bot: bool = field(default_factory=bool)  # no mere default, which would be left out
+    is_bot: bool = field(default_factory=bool)  # set explicitly, because defaults are left out
     timestamp: str | None = None
     receiver_id: str | None = None
     message_id: str | None = None
@@ -94,7 +94,7 @@ class QuotedMessage(Struct, frozen=True):
 
 
 class Media(Struct, frozen=True):
-    """A file that came with a message: its content if that is text, and why there is no more of it (IN-9)."""
+    """A file of a message: its content if that is text, or the reason why some or all of it is missing (IN-9)."""
 
     name: str
     mime: str = "application/octet-stream"
@@ -102,24 +102,24 @@ class Media(Struct, frozen=True):
     text: str | None = None
     missing: str | None = None
     note: str | None = None
-    """What the text is, if it is not the file's own."""
+    """Says what the text is, if it is not the content of the file itself."""
 
 
 class TurnMessage(Struct, frozen=True):
-    """One message of the turn. `sender` is None for a scheduled job, which no person sent."""
+    """One message of the turn. `sender` is None for a scheduled job."""
 
     text: str
     sender: SenderContext | None = None
     reply_to: QuotedMessage | None = None
     edit_of: QuotedMessage | None = None
-    """What the message said before this edit: it is the same message, and keeps its handle."""
+    """The text before this edit; the message stays the same one and keeps its handle."""
     forwarded: QuotedMessage | None = None
     media: tuple[Media, ...] = ()
     transcript: str | None = None
     images: tuple[PromptImage, ...] = ()
     recordings: tuple[PromptAudio, ...] = ()
     pages: tuple[LinkedPage, ...] = ()
-    """What its links lead to."""
+    """The pages its links lead to."""
 
 
 class UserPart(Struct, frozen=True):
@@ -157,7 +157,7 @@ def assemble(
 
 @lru_cache(maxsize=256)
 def system_text(system: SystemPart) -> str:
-    """TU-31: the sections joined by blank lines. It is the same from turn to turn, so it is built once."""
+    """The sections joined by blank lines (TU-31). They are the same from turn to turn, so the result is cached."""
     return "\n\n".join(system_sections(system).values())
 
 
@@ -176,7 +176,8 @@ def system_sections(system: SystemPart) -> dict[str, str]:
 
 
 def user_parts(user: UserPart, boundary: str) -> list[PromptPart]:
-    """TU-31, and per message TU-7: sender context, media notes, quote, transcript, text, images, recordings."""
+    """The order is that of TU-31 and, within a message, of TU-7: sender context, media notes, quote, transcript, text,
+    images, recordings."""
 
     parts: list[PromptPart] = []
 
@@ -218,7 +219,7 @@ def user_parts(user: UserPart, boundary: str) -> list[PromptPart]:
 
 
 def sender_context(said: TurnMessage, sender: SenderContext) -> SenderContext | dict[str, Any]:
-    """TU-30: its sender, with the messages that it refers to."""
+    """The sender of a message, with the messages that it refers to (TU-30)."""
     if said.reply_to is None and said.edit_of is None:
         return sender
     told: dict[str, Any] = to_builtins(sender)
@@ -258,7 +259,7 @@ _HARMLESS = [(mark, f"\\u{ord(mark):04x}") for mark in ("<", ">", "\u2028", "\u2
 
 
 def _json(value: object) -> str:
-    """One line of JSON in which nothing looks like a tag."""
+    """One line of JSON that contains nothing like a tag."""
     encoded = as_json(value).decode()
     if "<" in encoded or ">" in encoded or not encoded.isascii():
         for mark, harmless in _HARMLESS:

@@ -74,7 +74,7 @@ class Flow:
     def _introduce(self, message: Inbound, at: int) -> None:
         self._introduced[message.channel, message.message_id] = None
         sender = message.sender.shown_name or message.sender.id
-        text = message.in_short[:LONGEST_EXCERPT]
+        text = message.summary[:LONGEST_EXCERPT]
         place = (message.channel, message.chat.id, message.message_id)
         self._show(FlowReceived(at, *place, sender, text, message.entry, message.thread))
 

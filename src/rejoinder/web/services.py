@@ -58,7 +58,7 @@ class Unanswered(Exception):
 
 
 class Complete(Protocol):
-    def __call__(self, agent: str, asked: tuple[ApiMessage, ...]) -> AsyncGenerator[str | TokenUsage]:
+    def __call__(self, agent: str, messages: tuple[ApiMessage, ...]) -> AsyncGenerator[str | TokenUsage]:
         """Pieces of the answer as people would see it; raises `Unanswered`. Closing it stops the agent."""
         ...
 

@@ -284,7 +284,7 @@ def waiting_view(waiting: Input) -> WaitingView:
         inbound.channel,
         inbound.chat.id,
         _name(waiting.event),
-        inbound.in_short[:LONGEST_EXCERPT],
+        inbound.summary[:LONGEST_EXCERPT],
         waiting.event.accepted,
     )
 
@@ -316,7 +316,7 @@ def event_view(event: InboxEvent, trace: tuple[TraceEntry, ...], handled: tuple[
         inbound.chat.id,
         _name(event),
         inbound.entry,
-        inbound.in_short[:LONGEST_EXCERPT],
+        inbound.summary[:LONGEST_EXCERPT],
         event.accepted,
         summary_of(event, steps, handled),
         event.state,

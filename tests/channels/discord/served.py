@@ -9,7 +9,7 @@ from rejoinder.channels.discord.connection import Timings
 from rejoinder.channels.discord.http import SingleAttemptClient
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.platform.discord.world import BOT_NAME, token_of
 
 QUICK = Timings(first_pause=0.02, longest_pause=0.05, guilds=2.0, sessions=0.02)
@@ -29,7 +29,7 @@ def bot(
 
 
 @asynccontextmanager
-async def listening(channel: DiscordBot, inlet: KeptInlet) -> AsyncIterator[DiscordBot]:
+async def listening(channel: DiscordBot, inlet: RecordingInlet) -> AsyncIterator[DiscordBot]:
     task = asyncio.create_task(channel.listen(inlet))
     try:
         yield channel

@@ -13,7 +13,7 @@ from rejoinder.channels.discord.connection import GOODBYE_SECONDS, LATE_SECONDS
 from rejoinder.errors import ChannelStopped
 from rejoinder.events import Attachment, Part, Route
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.patience import PATIENCE, until
 from tests.channels.discord.served import QUICK, bot, listening
 
@@ -38,7 +38,7 @@ def gateway_calls(platform: FakePlatform) -> list[str]:
 
 async def test_a_new_process_resumes_the_session(platform):
     """CH-20: what was said meanwhile is replayed by Discord, from the last event that is stored."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet):
         await platform.says("#team", "ann", "one")
         await inlet.message("one")
@@ -52,7 +52,7 @@ async def test_a_new_process_resumes_the_session(platform):
 async def test_an_invalid_session_is_caught_up_with(platform):
     """CH-20: everything since the last stored message of each place, once, in its order; also where nothing was stored
     yet, in a thread that was opened meanwhile, and in a direct chat."""
-    people, inlet = platform.people, KeptInlet()
+    people, inlet = platform.people, RecordingInlet()
     people.world.room("#new")
     async with listening(bot(platform), inlet):
         for chat, text in (("#team", "one"), ("ann", "direct one")):
@@ -78,7 +78,7 @@ async def test_an_invalid_session_is_caught_up_with(platform):
 async def test_a_server_that_is_described_late_is_caught_up_with(platform):
     """CH-20: Discord names the servers at once and describes them later; nothing that was said there is lost, and it
     comes before what is said now."""
-    inlet, gateway = KeptInlet(), platform.people.gateway
+    inlet, gateway = RecordingInlet(), platform.people.gateway
     channel = bot(platform, pace=replace(QUICK, guilds=0.05))
     async with listening(channel, inlet):
         await platform.says("#team", "ann", "one")
@@ -95,7 +95,7 @@ async def test_a_server_that_is_described_late_is_caught_up_with(platform):
 
 async def test_a_thread_that_was_archived_in_a_gap_is_caught_up_with(platform):
     """CH-20: a new session names open threads only; what an earlier one told of it is old."""
-    inlet, people = KeptInlet(), platform.people
+    inlet, people = RecordingInlet(), platform.people
     async with listening(bot(platform), inlet):
         root = await platform.says("#team", "ann", "root")
         thread = await people.opens_thread("#team", "ann", root, "a thread")
@@ -112,7 +112,7 @@ async def test_a_thread_that_was_archived_in_a_gap_is_caught_up_with(platform):
 
 async def test_more_than_a_page_is_caught_up_with(platform):
     """CH-20: Discord gives a hundred messages at a time."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet):
         await platform.says("#team", "ann", "first")
         await inlet.message("first")
@@ -126,7 +126,7 @@ async def test_more_than_a_page_is_caught_up_with(platform):
 
 async def test_a_process_that_dies_while_it_catches_up_begins_again(platform):
     """CH-20: the new session counts only when what was missed is stored."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet):
         await platform.says("#team", "ann", "one")
         await inlet.message("one")
@@ -145,7 +145,7 @@ async def test_a_process_that_dies_while_it_catches_up_begins_again(platform):
 
 async def test_a_first_start_that_died_is_caught_up_with(platform):
     """CH-20: from the first start on everything counts, though no session was stored."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     await bot(platform)._intake.recall(inlet, 0.0)
     platform.people.gateway.somebody_listens.set()
     await platform.says("#team", "ann", "said meanwhile")
@@ -155,7 +155,7 @@ async def test_a_first_start_that_died_is_caught_up_with(platform):
 
 async def test_a_first_start_reads_no_history(platform):
     """What was said before the bot came is not for it."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     platform.people.gateway.somebody_listens.set()
     await platform.says("#team", "ann", "long ago")
     async with listening(bot(platform), inlet):
@@ -167,7 +167,7 @@ async def test_a_first_start_reads_no_history(platform):
 
 async def test_discord_asks_for_a_new_connection(platform):
     """The session goes on over it."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet):
         await platform.says("#team", "ann", "one")
         await inlet.message("one")
@@ -180,7 +180,7 @@ async def test_discord_asks_for_a_new_connection(platform):
 
 async def test_a_connection_that_ends_before_it_is_greeted_is_opened_again(platform):
     """CH-7: Discord's gateway restarts; the account goes on by itself."""
-    inlet, gateway = KeptInlet(), platform.people.gateway
+    inlet, gateway = RecordingInlet(), platform.people.gateway
     async with listening(bot(platform), inlet):
         await platform.says("#team", "ann", "one")
         await inlet.message("one")
@@ -201,7 +201,7 @@ async def test_a_connection_that_is_called_off_is_closed(platform, monkeypatch):
 
     monkeypatch.setattr(DiscordWebSocket, "identify", identify)
     gateway, channel = platform.people.gateway, bot(platform)
-    task = asyncio.create_task(channel.listen(KeptInlet()))
+    task = asyncio.create_task(channel.listen(RecordingInlet()))
     await greeted.wait()
     task.cancel()
     await asyncio.wait({task})
@@ -214,7 +214,7 @@ async def test_a_deaf_connection_is_replaced():
     """CH-7: heartbeats are not acknowledged any more; within 4/3 of their interval, 55 s with Discord's own, there is a
     new connection, and what was said meanwhile comes."""
     async with asyncio.timeout(PATIENCE), FakePlatform("discord", heartbeat=1.0) as platform:
-        inlet, channel = KeptInlet(), bot(platform)
+        inlet, channel = RecordingInlet(), bot(platform)
         async with listening(channel, inlet):
             await platform.says("#team", "ann", "one")
             await inlet.message("one")
@@ -230,7 +230,7 @@ async def test_a_deaf_connection_is_replaced():
 async def test_events_without_acknowledgements_are_no_sign_of_life():
     """CH-7: however much still comes, a connection whose heartbeats nobody acknowledges is replaced."""
     async with asyncio.timeout(PATIENCE), FakePlatform("discord", heartbeat=1.0) as platform:
-        inlet, said = KeptInlet(), 0
+        inlet, said = RecordingInlet(), 0
         async with listening(bot(platform), inlet):
             await platform.says("#team", "ann", "0")
             await inlet.message("0")
@@ -247,7 +247,7 @@ async def test_a_deaf_connection_whose_session_is_gone_is_caught_up_with():
     """CH-7, CH-20: Discord does not resume it either; what was said is read from the history."""
     async with asyncio.timeout(PATIENCE), FakePlatform("discord", heartbeat=1.0) as platform:
         platform.people.world.room("#team")
-        inlet, gateway = KeptInlet(), platform.people.gateway
+        inlet, gateway = RecordingInlet(), platform.people.gateway
         async with listening(bot(platform), inlet):
             await platform.says("#team", "ann", "one")
             await inlet.message("one")
@@ -263,7 +263,7 @@ async def test_a_deaf_connection_whose_session_is_gone_is_caught_up_with():
 async def test_a_deaf_connection_is_replaced_within_a_minute():
     """CH-7: at the pace of Discord's own heartbeats."""
     async with asyncio.timeout(2 * PATIENCE), FakePlatform("discord") as platform:
-        inlet = KeptInlet()
+        inlet = RecordingInlet()
         async with listening(bot(platform), inlet):
             await platform.says("#team", "ann", "one")
             await inlet.message("one")
@@ -278,7 +278,7 @@ async def test_a_deaf_connection_is_replaced_within_a_minute():
 
 async def stopped(channel):
     try:
-        await channel.listen(KeptInlet())
+        await channel.listen(RecordingInlet())
     finally:
         await channel.close()
 
@@ -299,7 +299,7 @@ async def test_a_missing_intent_is_told(platform):
 async def test_all_sessions_of_a_day_are_used_up(platform):
     """CH-28: it waits, says why, and goes on when Discord allows it."""
     platform.people.gateway.starts_left = 0
-    channel, inlet = bot(platform), KeptInlet()
+    channel, inlet = bot(platform), RecordingInlet()
     async with listening(channel, inlet):
         await platform.truth.until(lambda: sum("gateway/bot" in call.name for call in platform.truth.calls) > 1)
         assert "used up the sessions" in channel.trouble
@@ -321,7 +321,7 @@ async def test_another_server_is_not_discord():
 
 async def test_a_thread_is_looked_up_when_it_is_not_known(platform):
     """CH-24: a message in a thread does not name the channel around it, and a resumed session tells nothing."""
-    people, inlet = platform.people, KeptInlet()
+    people, inlet = platform.people, RecordingInlet()
     async with listening(bot(platform), inlet):
         root = await platform.says("#team", "ann", "root")
         await inlet.message("root")
@@ -336,7 +336,7 @@ async def test_a_thread_is_looked_up_when_it_is_not_known(platform):
 
 async def test_a_post_of_a_forum_is_a_thread(platform):
     """CH-24."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet):
         await platform.says("#team", "ann", "hi")
         thread = await platform.people.posts("#forum", "ann", "Ideas", "let us begin")
@@ -346,7 +346,7 @@ async def test_a_post_of_a_forum_is_a_thread(platform):
 
 async def test_a_thread_tells_what_was_said_in_it(platform):
     """TU-31: in order, before the message that is asked about."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet) as channel:
         root = await platform.says("#team", "ann", "root")
         thread = await platform.people.opens_thread("#team", "ann", root, "a thread")
@@ -359,7 +359,7 @@ async def test_a_thread_tells_what_was_said_in_it(platform):
 
 async def test_a_link_that_is_shown_is_no_edit(platform):
     """CH-29."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet):
         message = await platform.says("#team", "ann", "see https://example.org")
         platform.people.unfurls(message)
@@ -373,7 +373,7 @@ async def test_a_link_that_is_shown_is_no_edit(platform):
 
 async def test_a_nonce_is_taken_once(platform):
     """CH-28: the same part, sent again, is the same message."""
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+    async with listening(bot(platform), inlet := RecordingInlet()) as channel:
         await platform.says("ann", "ann", "hi")
         await inlet.message("hi")
         part = Part(route(platform, "ann"), "hello", key="turn:1:0")
@@ -385,7 +385,7 @@ async def test_a_nonce_is_taken_once(platform):
 async def test_what_was_sent_is_found_again(platform, echoes):
     """CH-28: by what Discord repeats to us, while it knows the nonce by sending again, and after that by its
     history, where nothing older is taken for it."""
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+    async with listening(bot(platform), inlet := RecordingInlet()) as channel:
         await platform.says("ann", "ann", "hi")
         await inlet.message("hi")
         here = route(platform, "ann")
@@ -409,7 +409,7 @@ async def test_what_was_sent_is_found_again(platform, echoes):
 
 async def test_a_limit_is_honoured_without_asking(platform):
     """CH-6, DE-32: one request is one attempt, and none is made while Discord has said to wait."""
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+    async with listening(bot(platform), inlet := RecordingInlet()) as channel:
         await platform.says("ann", "ann", "hi")
         await inlet.message("hi")
         platform.fault("429", seconds=1.0)
@@ -428,7 +428,7 @@ async def test_a_limit_is_honoured_without_asking(platform):
 async def test_a_servers_own_emoji(platform):
     """CH-27: by its name."""
     platform.people.world.emojis["blobwave"] = "123456789012345678"
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+    async with listening(bot(platform), inlet := RecordingInlet()) as channel:
         message = await platform.says("#team", "ann", "hi")
         await inlet.message("hi")
         assert isinstance(await channel.react(route(platform, "#team"), message, ":blobwave:"), Delivered)
@@ -438,7 +438,7 @@ async def test_a_servers_own_emoji(platform):
 
 async def test_the_root_of_a_thread_can_be_reacted_to(platform):
     """CH-21: it stands in the channel around the thread."""
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+    async with listening(bot(platform), inlet := RecordingInlet()) as channel:
         root = await platform.says("#team", "ann", "root")
         other = await platform.says("#team", "ann", "another")
         await inlet.message("another")
@@ -449,7 +449,7 @@ async def test_the_root_of_a_thread_can_be_reacted_to(platform):
 
 async def test_a_closed_channel_is_gone(platform):
     """CH-13: 50001, and what it means for what was to be said there."""
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+    async with listening(bot(platform), inlet := RecordingInlet()) as channel:
         await platform.says("#team", "ann", "hi")
         await inlet.message("hi")
         platform.people.closes("#team")
@@ -460,7 +460,7 @@ async def test_a_closed_channel_is_gone(platform):
 
 async def test_files_are_fetched_up_to_their_limit(platform):
     """IN-9, CH-11: whole, or not at all; and again by the message, when the link has expired."""
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+    async with listening(bot(platform), inlet := RecordingInlet()) as channel:
         await platform.says("ann", "ann", "notes", file=("notes.txt", b"0123456789"))
         (file,) = (await inlet.message("notes")).attachments
         assert await channel.fetch(file, 10) == b"0123456789"
@@ -473,7 +473,7 @@ async def test_files_are_fetched_up_to_their_limit(platform):
 async def test_several_bots_are_apart(platform):
     """CH-4: each has its own token, its own session and its own direct chats."""
     platform.people.add_bot("second")
-    one, two = KeptInlet(), KeptInlet()
+    one, two = RecordingInlet(), RecordingInlet()
     async with listening(bot(platform), one), listening(bot(platform, "second", account="second"), two):
         await platform.truth.until(lambda: gateway_calls(platform).count("IDENTIFY") == 2)
         await platform.says("ann", "ann", "to the second", bot="second")
@@ -485,7 +485,7 @@ async def test_several_bots_are_apart(platform):
 
 async def test_it_says_goodbye_and_stays_resumable(platform):
     """CH-20: the connection is closed, not the session."""
-    async with listening(bot(platform), KeptInlet()):
+    async with listening(bot(platform), RecordingInlet()):
         await platform.says("#team", "ann", "hi")
     await platform.truth.until(lambda: any(call.name == "CLOSED" for call in platform.truth.calls))
     (session,) = platform.people.gateway.sessions.values()
@@ -494,7 +494,7 @@ async def test_it_says_goodbye_and_stays_resumable(platform):
 
 async def test_a_place_that_is_closed_is_told_once_and_stops_no_other(platform, caplog):
     """CH-13: with what to do, until it works again."""
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+    async with listening(bot(platform), inlet := RecordingInlet()) as channel:
         await platform.says("#team", "ann", "hi")
         await inlet.message("hi")
         platform.people.closes("#team", 50013)

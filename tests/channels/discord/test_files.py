@@ -14,7 +14,7 @@ from rejoinder.channels.discord.outcomes import Refused, refusal
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Attachment, Part, Route
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.patience import PATIENCE
 from tests.channels.discord.served import bot, listening
 
@@ -33,7 +33,7 @@ async def discord():
     async with (
         asyncio.timeout(2 * PATIENCE),
         FakePlatform("discord") as platform,
-        listening(bot(platform), inlet := KeptInlet()) as channel,
+        listening(bot(platform), inlet := RecordingInlet()) as channel,
     ):
         await platform.says("ann", "ann", "hi")
         await inlet.message("hi")
@@ -108,7 +108,7 @@ async def test_a_boosted_server_takes_larger_files():
     async with asyncio.timeout(PATIENCE), FakePlatform("discord") as platform:
         platform.people.world.boosts = 3
         team, ann = (Route("discord", platform.people.world.room(chat).id) for chat in ("#team", "ann"))
-        inlet = KeptInlet()
+        inlet = RecordingInlet()
         async with listening(bot(platform), inlet) as channel:
             await platform.says("#team", "ann", "hi")
             await inlet.message("hi")

@@ -10,7 +10,7 @@ from rejoinder.channels.discord.forum import choose_tag
 from rejoinder.channels.discord.wire import Tag
 from rejoinder.events import Part, Route
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.patience import PATIENCE
 from tests.channels.discord.served import bot, listening
 
@@ -20,7 +20,7 @@ async def served():
     async with (
         asyncio.timeout(2 * PATIENCE),
         FakePlatform("discord") as platform,
-        listening(bot(platform), inlet := KeptInlet()) as channel,
+        listening(bot(platform), inlet := RecordingInlet()) as channel,
     ):
         await platform.says("#team", "ann", "hi")
         await inlet.message("hi")

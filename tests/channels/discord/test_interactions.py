@@ -10,7 +10,7 @@ from rejoinder.channels.discord import interactions
 from rejoinder.errors import NotStored
 from rejoinder.events import Choice, Invoked, MenuCommand, MenuOption, NewThread, Part, ReplyContext, Route
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.patience import PATIENCE
 from tests.channels.discord.served import bot, listening
 
@@ -22,12 +22,12 @@ MENU = (
 )
 
 
-class Suggesting(KeptInlet):
+class Suggesting(RecordingInlet):
     async def suggest(self, typed, option):
         return tuple(f"{typed.invoked.options[option]}-{number}" for number in range(30))
 
 
-class Slow(KeptInlet):
+class Slow(RecordingInlet):
     async def __call__(self, *messages, within=None, **how):
         if within is not None:
             raise NotStored("discord: not stored within 2 s")
@@ -160,7 +160,7 @@ async def test_an_answer_without_words_leaves_nothing_behind(served):
 )
 async def test_which_message_opens_a_thread(platform, threads, opens):
     """CH-24: a mention in a text channel, every message, or none; never in a direct chat, a thread or a forum."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform, threads=threads), inlet):
         await platform.says("#team", "ann", "plain")
         root = await platform.says("#team", "ann", "@testbot what about lunch?")

@@ -11,7 +11,7 @@ from rejoinder.channels.discord.bot import DiscordBot
 from rejoinder.channels.discord.http import SingleAttemptClient
 from rejoinder.events import Choice, MenuCommand, NewThread, Part, Route
 from rejoinder.secret import Secret
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.patience import PATIENCE
 
 
@@ -20,7 +20,7 @@ async def simulated():
     """Ann in #general; the channel takes what simcord's gateway tells its client."""
     channel = DiscordBot("discord", Secret("x"), SingleAttemptClient("http://127.0.0.1:1"), threads="auto")
     channel.take_menu((MenuCommand("status", "What runs", private=True),))
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with asyncio.timeout(PATIENCE), simcord.run(channel.client) as env:
         channel._know_itself()
         await channel._reception.offer(channel.own_id, channel.menu)

@@ -13,7 +13,7 @@ from rejoinder.channels.discord.cursor import Cursor, StoredAllowance, read_curs
 from rejoinder.channels.discord.used_allowance import STORED_EACH, UsedAllowance
 from rejoinder.events import Part, Route
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.patience import PATIENCE, until
 from tests.channels.discord.served import QUICK, bot, listening
 
@@ -95,7 +95,7 @@ def begun(platform: FakePlatform) -> list[str]:
 
 async def test_sessions_are_begun_at_discords_pace():
     """CH-28: one in so many seconds, also by the next process; Discord refuses one that is begun earlier."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     pace = replace(QUICK, sessions=0.6)
     async with asyncio.timeout(PATIENCE), FakePlatform("discord", spacing=0.5) as platform:
         async with listening(bot(platform, pace=pace), inlet):
@@ -113,7 +113,7 @@ async def test_sessions_are_begun_at_discords_pace():
 async def test_the_fake_refuses_what_comes_too_early():
     """The test above can fail: a bot that does not wait is told so."""
     pace = replace(QUICK, sessions=0.0)
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with (
         asyncio.timeout(PATIENCE),
         FakePlatform("discord", spacing=PATIENCE) as platform,
@@ -130,7 +130,7 @@ async def test_refused_calls_are_known_to_the_next_process(monkeypatch):
     called any more."""
     most = STORED_EACH + 10
     monkeypatch.setattr(budget, "MOST_REFUSED", most)
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with asyncio.timeout(PATIENCE), FakePlatform("discord") as platform:
         here = Route("discord", platform.people.world.room("#team").id)
         async with listening(bot(platform), inlet) as channel:
@@ -154,6 +154,6 @@ async def test_refused_calls_are_known_to_the_next_process(monkeypatch):
     assert not isinstance(refused, Delivered)
 
 
-def stored(inlet: KeptInlet) -> int:
+def stored(inlet: RecordingInlet) -> int:
     cursor = read_cursor(inlet._cursor)
     return 0 if cursor is None else sum(each.count for each in cursor.spent.refused)

@@ -15,7 +15,7 @@ from rejoinder.channels.slack.socket_mode import SocketEventSource
 from rejoinder.errors import NotStored
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.patience import until
 from rejoinder.testing.platform.slack.world import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
 from rejoinder.testing.ports import free_port
@@ -59,7 +59,7 @@ def called_app(platform: FakePlatform, *, seconds: float = 5.0) -> SlackApp:
 
 
 @asynccontextmanager
-async def listening(channel: SlackApp, inlet: KeptInlet) -> AsyncIterator[SlackApp]:
+async def listening(channel: SlackApp, inlet: RecordingInlet) -> AsyncIterator[SlackApp]:
     """Returns when its socket is open."""
     task = asyncio.create_task(channel.listen(inlet))
     try:
@@ -72,7 +72,7 @@ async def listening(channel: SlackApp, inlet: KeptInlet) -> AsyncIterator[SlackA
         await channel.close()
 
 
-class SlowInlet(KeptInlet):
+class SlowInlet(RecordingInlet):
     """Stores messages when it is told to."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class spoken:
         self._how = how
 
     async def __aenter__(self):
-        inlet = KeptInlet()
+        inlet = RecordingInlet()
         self._listening = listening(app(self._platform, **self._how), inlet)
         channel = await self._listening.__aenter__()
         question = await self._platform.says("#team", "ann", "hello")

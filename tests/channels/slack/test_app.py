@@ -16,7 +16,7 @@ from rejoinder.config.load import read
 from rejoinder.errors import BadConfiguration, ChannelStopped
 from rejoinder.events import Choice, Part, ReplyContext, Route
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform.slack.events import MOST_SOCKETS
 from rejoinder.testing.platform.slack.strict import SCOPES
@@ -88,7 +88,7 @@ async def test_who_gives_a_command_is_told_that_the_store_is_away(platform):
 
 async def test_names_are_looked_up_once(platform):
     """IN-1: events carry ids; a name that cannot be had does not hold a message up."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(app(platform), inlet):
         await platform.says("ann", "ann", "one")
         await platform.says("ann", "ann", "two")
@@ -98,7 +98,7 @@ async def test_names_are_looked_up_once(platform):
 
 async def test_a_refresh_loses_nothing(platform):
     """CH-30: the new socket is open before the old one is given up, and history is not read."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     async with listening(app(platform), inlet):
         await platform.says("ann", "ann", "before")
         await inlet.message("before")
@@ -114,7 +114,7 @@ async def test_a_refresh_loses_nothing(platform):
 
 async def test_after_a_gap_history_is_read(platform):
     """CH-30, CH-7: a dead socket is replaced, and what Slack gave up meanwhile is fetched in thread and channel."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     async with listening(app(platform), inlet):
         root = await platform.says("#team", "ann", "root")
         await platform.says("#team", "ann", "in the thread", thread=root)
@@ -137,7 +137,7 @@ async def test_a_hundred_places_are_read_within_slacks_limit():
     so often in a minute: it is waited for, and nothing is asked meanwhile; each message comes once, in its order."""
     limit = (25, 1.0)
     async with asyncio.timeout(PATIENCE), FakePlatform("slack", reads=limit) as platform:
-        inlet, world, events = KeptInlet(), platform.people.world, platform.people.events
+        inlet, world, events = RecordingInlet(), platform.people.world, platform.people.events
         events.subscribed = False  # only history has them
         missed = []
         for number in range(50):
@@ -161,7 +161,7 @@ async def test_a_hundred_places_are_read_within_slacks_limit():
 
 async def test_a_place_that_is_gone_has_no_history(platform, caplog):
     """CH-13, CH-30: a deleted thread and a channel without us are passed over in silence; the others are read."""
-    inlet, world, events = KeptInlet(), platform.people.world, platform.people.events
+    inlet, world, events = RecordingInlet(), platform.people.world, platform.people.events
     events.subscribed = False  # only history has them
     said = await platform.says("ann", "ann", "one")
     await platform.says("#team", "ann", "two")
@@ -177,7 +177,7 @@ async def test_a_place_that_is_gone_has_no_history(platform, caplog):
 
 async def test_too_many_sockets_are_told(platform):
     """CH-30, CH-13: Slack opens no eleventh; the operator is told, and it goes on when there is room."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     for _ in range(MOST_SOCKETS):
         events.add_ghost()
     channel = app(platform)
@@ -196,7 +196,7 @@ async def test_too_many_sockets_are_told(platform):
 
 async def test_events_of_another_workspace_are_not_ours(platform, caplog):
     """CH-4: they are confirmed, dropped and told once; nobody is answered in the wrong place."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     async with listening(app(platform), inlet):
         events.bot_user = "U0ANOTHER"
         await platform.says("ann", "ann", "one")
@@ -214,7 +214,7 @@ async def test_an_assistant_is_acknowledged_before_prompts_are_offered():
     async with asyncio.timeout(PATIENCE), FakePlatform("slack", ack_seconds=2.9) as platform:
         events = platform.people.events
         channel = app(platform, prompts=("Plan my day",))
-        async with listening(channel, KeptInlet()):
+        async with listening(channel, RecordingInlet()):
             platform.fault("slow", on="other", seconds=0.5)
             await platform.people.opens_assistant("ann")
             await until(lambda: events.acknowledged)
@@ -233,7 +233,7 @@ def test_two_workspaces_need_two_apps(key):
 
 async def test_events_that_never_come_are_told(platform):
     """CH-13: history has messages, and no event ever came: the subscription is missing."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     events.subscribed = False
     first = await platform.says("ann", "ann", "one")
     await inlet(places={platform.people.world.room("ann").id: first})
@@ -249,7 +249,7 @@ async def test_events_that_never_come_are_told(platform):
 
 async def test_events_that_never_come_to_a_new_app_are_told(platform):
     """CH-12, CH-13: nobody has ever been heard, so it asks Slack where people can write; an idle app asks ever less."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     events.subscribed = False
     channel = app(platform, pace=quick(no_events=0.02, ghosts=0.01))
     async with listening(channel, inlet):
@@ -269,7 +269,7 @@ async def test_events_that_never_come_to_a_new_app_are_told(platform):
 
 async def test_a_trouble_that_is_over_is_forgotten_by_the_next_process(platform):
     """CH-12: what `rejoinder doctor` tells is what holds now."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     await inlet(places={TROUBLE: NO_EVENTS})
     channel = app(platform, pace=quick(ghosts=0.01))
     async with listening(channel, inlet):
@@ -281,7 +281,7 @@ async def test_a_trouble_that_is_over_is_forgotten_by_the_next_process(platform)
 
 async def test_it_shows_signs_of_life(platform):
     """CH-7."""
-    channel, inlet = app(platform, pace=quick(ping=0.05)), KeptInlet()
+    channel, inlet = app(platform, pace=quick(ping=0.05)), RecordingInlet()
     assert channel.last_sign is None
     async with listening(channel, inlet):
         await until(lambda: channel.last_sign is not None)
@@ -304,7 +304,7 @@ async def test_a_wrong_token_is_said_clearly(platform, how, words):
     """CH-13: the account stops with a sentence."""
     channel = app(platform, **how)
     with pytest.raises(ChannelStopped, match="slack") as stopped:
-        await channel.listen(KeptInlet())
+        await channel.listen(RecordingInlet())
     await channel.close()
     assert words in str(stopped.value)
 
@@ -314,7 +314,7 @@ async def test_socket_mode_that_is_off_is_said_clearly():
     async with asyncio.timeout(PATIENCE), FakePlatform("slack", socket_mode=False) as platform:
         channel = app(platform)
         with pytest.raises(ChannelStopped, match="Socket Mode is off"):
-            await channel.listen(KeptInlet())
+            await channel.listen(RecordingInlet())
         with pytest.raises(ChannelStopped, match="turn it on in its settings"):
             await channel.check()
         await channel.close()
@@ -322,7 +322,7 @@ async def test_socket_mode_that_is_off_is_said_clearly():
 
 async def test_socket_mode_that_is_turned_off_while_it_runs(platform):
     """CH-13: the account says so, and goes on when it is turned on again; what came meanwhile is read."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     channel = app(platform)
     async with listening(channel, inlet):
         await platform.says("ann", "ann", "one")
@@ -338,7 +338,7 @@ async def test_socket_mode_that_is_turned_off_while_it_runs(platform):
 
 async def test_a_token_that_is_revoked_while_it_runs(platform):
     """CH-13: nothing is lost: the part waits, and the sentence says what to do."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(app(platform), inlet) as channel:
         await platform.says("ann", "ann", "hello")
         route = (await inlet.message("hello")).route
@@ -358,7 +358,7 @@ async def test_only_slack_may_call(platform, how):
     from rejoinder.testing.platform.slack.events import signed
     from rejoinder.testing.platform.slack.world import SIGNING_SECRET
 
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(called_app(platform), inlet):
         await platform.says("ann", "ann", "served")
         await inlet.message("served")

@@ -9,7 +9,7 @@ from rejoinder.blobs import whole
 from rejoinder.channels.base import Delivered, OutgoingFile, RetryAfter, Unknown
 from rejoinder.events import Attachment, Part, Route
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform.slack.strict import SCOPES
 from tests.channels.slack.served import AGO, app, calls, listening, spoken
@@ -26,7 +26,7 @@ async def platform():
 
 async def test_a_file_is_fetched_with_the_token_from_slack_alone(platform):
     """CH-11, CH-33: within the limit; the token goes nowhere else, and a login page means a missing scope."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(app(platform), inlet) as channel:
         await platform.says("ann", "ann", "look", file=("a.txt", b"hello"))
         (file,) = (await inlet.message("look")).attachments
@@ -39,7 +39,7 @@ async def test_a_login_page_is_no_file(caplog):
     """CH-33: the scope that is missing is named."""
     scopes = frozenset(SCOPES.values()) - {"files:read"}
     async with asyncio.timeout(PATIENCE), FakePlatform("slack", scopes=scopes) as platform:
-        inlet = KeptInlet()
+        inlet = RecordingInlet()
         async with listening(app(platform), inlet) as channel:
             await platform.says("ann", "ann", "look", file=("a.txt", b"hello"))
             (file,) = (await inlet.message("look")).attachments
@@ -96,7 +96,7 @@ async def test_the_same_file_twice_is_two_messages_after_a_crash(platform):
         first = await channel.send_files(Part(route, "March", files=(CHART,), key="k1"), (FILE,))
     assert isinstance(first, Delivered)
     second = Part(route, "March", files=(CHART,), key="k2")
-    async with listening(app(platform), KeptInlet()) as another:
+    async with listening(app(platform), RecordingInlet()) as another:
         assert isinstance(await another.find_files(second, AGO, {first.message}), RetryAfter)
         assert isinstance(await another.find_files(replace(second, text=""), AGO, ()), RetryAfter)
         assert await another.find_files(second, AGO, ()) == first
@@ -104,7 +104,7 @@ async def test_the_same_file_twice_is_two_messages_after_a_crash(platform):
 
 async def test_a_file_of_another_workspace(platform):
     """CH-11: an event of Slack Connect names its id alone; what it is and where is asked for."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(app(platform), inlet) as channel:
         await platform.says("#shared", "ann", "look", file=("plan.txt", b"hello"), abroad=True)
         (file,) = (await inlet.message("look")).attachments
@@ -114,7 +114,7 @@ async def test_a_file_of_another_workspace(platform):
 
 async def test_a_file_of_another_workspace_that_slack_tells_of_late(platform):
     """CH-11, CH-5: the message does not wait for it, and it is asked for again when an agent reads it."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(app(platform), inlet) as channel:
         for _ in range(2):  # a name, and a file
             platform.fault("5xx", on="other")

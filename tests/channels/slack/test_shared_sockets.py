@@ -10,7 +10,7 @@ import pytest
 
 from rejoinder.channels.slack.socket_mode import GHOSTS
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform.slack.world import APP_TOKEN
 from tests.channels.slack.served import SlowInlet, app, listening, quick
@@ -42,7 +42,7 @@ async def a_frozen_socket(platform: FakePlatform) -> AsyncIterator[None]:
 async def test_what_a_frozen_process_was_given_is_read(platform, known):
     """SC-10, SC-31, CH-30: Slack gave it events until it gave them up, and whoever takes over reads them; also in a
     chat that is new, and when nobody had ever been heard."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     async with listening(app(platform), inlet):
         if known != "nobody":
             await platform.says(known, known, "before")
@@ -59,7 +59,7 @@ async def test_what_a_frozen_process_was_given_is_read(platform, known):
 
 async def test_what_was_said_while_the_first_process_started_is_read_in_order(platform):
     """CH-30: it died before it had stored that, and Slack brings it again only after what was said later."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     await platform.says("bob", "bob", "one")
     events.forget_undelivered()
     async with listening(app(platform), inlet):
@@ -72,7 +72,7 @@ async def test_what_was_said_while_the_first_process_started_is_read_in_order(pl
 
 async def test_a_place_that_could_not_be_read_is_read_later(platform):
     """CH-30: what comes meanwhile does not hide what was missed there before."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     async with listening(app(platform), inlet):
         await platform.says("ann", "ann", "before")
         await inlet.message("before")
@@ -89,7 +89,7 @@ async def test_a_place_that_could_not_be_read_is_read_later(platform):
 async def test_ghosts_are_noticed(platform):
     """CH-30: another socket takes its share of the events; the operator is told, and history brings what it took, also
     before what came to us."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     events.add_ghost()
     channel = app(platform)
     async with listening(channel, inlet):
@@ -103,7 +103,7 @@ async def test_ghosts_are_noticed(platform):
 @pytest.mark.parametrize("in_a_thread", [False, True])
 async def test_what_a_ghost_took_is_read_once_more_when_it_is_gone(platform, in_a_thread):
     """CH-30: what it was given just before."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     root = await platform.says("#team", "ann", "root")
     async with listening(app(platform), inlet):
         await platform.says("#team", "ann", "before")
@@ -122,7 +122,7 @@ async def test_what_a_ghost_took_is_read_once_more_when_it_is_gone(platform, in_
 
 async def test_ghosts_that_are_gone_are_forgotten(platform):
     """CH-30, CH-13: Slack tells only a new socket how many there are, so another one is opened to look."""
-    inlet, events = KeptInlet(), platform.people.events
+    inlet, events = RecordingInlet(), platform.people.events
     events.add_ghost()
     channel = app(platform, pace=quick(recount=0.05))
     async with listening(channel, inlet):
@@ -141,7 +141,7 @@ async def test_the_old_socket_goes_with_a_takeover():
     """CH-30, SC-10: a process that no longer listens closes its socket; what was sent to it and not stored comes to the
     one that does, and nobody is told of a stranger for long."""
     async with asyncio.timeout(PATIENCE), FakePlatform("slack", ack_seconds=PATIENCE) as platform:
-        slow, inlet, events = SlowInlet(), KeptInlet(), platform.people.events
+        slow, inlet, events = SlowInlet(), RecordingInlet(), platform.people.events
         old, new = app(platform), app(platform, pace=quick(recount=0.5))
         ended = asyncio.create_task(old.listen(slow))
         await until(lambda: events.opened)

@@ -10,7 +10,7 @@ from rejoinder.channels.telegram.retrying import Timings
 from rejoinder.channels.telegram.webhook import WebhookAddress
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.platform.telegram.world import TOKEN
 from rejoinder.testing.ports import free_port
 
@@ -31,7 +31,7 @@ def hook() -> WebhookAddress:
 
 
 @asynccontextmanager
-async def listening(channel: TelegramBot, inlet: KeptInlet) -> AsyncIterator[TelegramBot]:
+async def listening(channel: TelegramBot, inlet: RecordingInlet) -> AsyncIterator[TelegramBot]:
     task = asyncio.create_task(channel.listen(inlet))
     try:
         yield channel

@@ -21,7 +21,7 @@ from rejoinder.events import Attachment, Choice, MenuCommand, Part, Route
 from rejoinder.listener import ConnectionLimits
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
-from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.channel_contract import RecordingInlet
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.telegram.world import TOKEN
@@ -49,7 +49,7 @@ def route(platform: FakePlatform, chat: str) -> Route:
 
 async def test_a_file_is_fetched_up_to_its_limit(platform):
     """IN-9: whole, or not at all: nobody is given the half of a picture."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet) as channel:
         await platform.says("ann", "ann", "notes", file=("notes.txt", b"0123456789"))
         (file,) = (await inlet.message("notes")).attachments
@@ -60,7 +60,7 @@ async def test_a_file_is_fetched_up_to_its_limit(platform):
 
 async def test_a_file_that_is_not_given_out_is_told_without_the_token(platform, caplog):
     """Not there, nobody answers, or too large for a bot: a line in the log, and no address in it."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet) as channel:
         await platform.says("ann", "ann", "a film", file=("film.raw", bytes(20_000_001)))
         (large,) = (await inlet.message("a film")).attachments
@@ -82,7 +82,7 @@ async def test_a_file_that_is_not_given_out_is_told_without_the_token(platform, 
 
 async def test_an_album_is_gathered(platform, way):
     """One message with all its pictures; other chats do not wait for it, its own chat keeps its order."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(way(platform), inlet):
         await platform.says("ann", "ann", "holidays", pictures=3)
         await platform.says("ann", "ann", "and?")
@@ -94,7 +94,7 @@ async def test_an_album_is_gathered(platform, way):
 
 async def test_an_album_survives_a_crash_while_it_is_gathered(platform):
     """DU-1: the offset does not pass what waits; Telegram gives it again, and it comes whole, once."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet):
         await platform.says("ann", "ann", "first")
         await inlet.message("first")
@@ -111,7 +111,7 @@ async def test_an_album_survives_a_crash_while_it_is_gathered(platform):
 
 async def test_what_a_webhook_left_waiting_a_poller_takes_up(platform):
     """The way can be changed between two starts, even then."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform, hook=hook()), inlet) as called:
         await platform.truth.until(lambda: any(call.name == "setWebhook" for call in platform.truth.calls))
         await platform.says("ann", "ann", "holidays", pictures=2)
@@ -129,7 +129,7 @@ async def test_what_a_webhook_left_waiting_a_poller_takes_up(platform):
 
 async def test_a_button_says_its_words(platform):
     """TU-34: pressed, it says them for the person, and the person sees that it was felt."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet) as channel:
         await platform.says("ann", "ann", "delete it")
         await inlet.message("delete it")
@@ -145,7 +145,7 @@ async def test_a_button_says_its_words(platform):
 
 async def test_the_menu_is_offered(platform):
     """IN-60: Telegram's own menu comes from the registry."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     channel = bot(platform)
     channel.take_menu((MenuCommand("help", "What there is"), MenuCommand("no-dash", "left out")))
     async with listening(channel, inlet):
@@ -155,7 +155,7 @@ async def test_the_menu_is_offered(platform):
 
 
 async def test_a_persons_reaction_comes_in(platform):
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet):
         message = await platform.says("ann", "ann", "look")
         await inlet.message("look")
@@ -165,7 +165,7 @@ async def test_a_persons_reaction_comes_in(platform):
 
 async def test_taking_an_old_reaction_away_leaves_the_new_one(platform):
     """TU-25: a new sign stands before the old one goes, and Telegram shows one at a time."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(bot(platform), inlet) as channel:
         message = await platform.says("ann", "ann", "work")
         await inlet.message("work")
@@ -177,7 +177,7 @@ async def test_taking_an_old_reaction_away_leaves_the_new_one(platform):
 
 
 async def test_a_reaction_telegram_does_not_have_is_refused(platform):
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+    async with listening(bot(platform), inlet := RecordingInlet()) as channel:
         message = await platform.says("ann", "ann", "work")
         await inlet.message("work")
         assert isinstance(await channel.react(route(platform, "ann"), message, "🦖"), Rejected)
@@ -189,7 +189,7 @@ async def test_a_reaction_telegram_does_not_have_is_refused(platform):
 async def test_a_group_that_moved_is_found(platform, way, caplog):
     """A group that became a supergroup: what is said goes to its new id, what comes is known by the one it had, also
     after a restart, and the operator is told."""
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     async with listening(way(platform), inlet) as channel:
         await platform.says("#old", "ann", "hi")
         await inlet.message("hi")
@@ -211,7 +211,7 @@ async def test_a_group_that_moved_is_found(platform, way, caplog):
 @pytest.mark.parametrize("told", ["told", "not told"])
 async def test_no_message_of_a_group_that_moved_is_taken_for_another(platform, told):
     """OD-62: its numbers are other messages in the new group; what replies to one or changes one is refused."""
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+    async with listening(bot(platform), inlet := RecordingInlet()) as channel:
         message = await platform.says("#old", "ann", "hi")
         await inlet.message("hi")
         old, new = platform.people.world.room("#old"), platform.people.world.room("#new")
@@ -269,7 +269,7 @@ async def test_what_telegram_cannot_do_is_not_tried(platform, part, why):
 
 async def test_a_chat_that_is_to_be_left_alone_is(platform):
     """DE-32: after a 429 nothing is asked for in that chat until its time is over; other chats go on."""
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+    async with listening(bot(platform), inlet := RecordingInlet()) as channel:
         message = await platform.says("ann", "ann", "hi")
         await platform.says("bob", "bob", "hi too")
         await inlet.message("hi too")
@@ -298,7 +298,7 @@ def test_groups_take_fewer_changes_of_a_draft(platform, chat, is_slower):
 
 async def test_topics_are_kept_apart(platform):
     """IN-40: what comes from a topic goes back to it, the typing sign too."""
-    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+    async with listening(bot(platform), inlet := RecordingInlet()) as channel:
         await platform.says("#forum", "ann", "water them", thread="7")
         heard = await inlet.message("water them")
         there = Route("telegram", heard.chat.id, heard.thread)
@@ -332,7 +332,7 @@ async def test_an_update_nobody_expects_stops_no_other(text, heard):
             await asyncio.Event().wait()
         return web.Response(body=b'{"ok": true, "result": [' + batches.pop(0) + b"]}")
 
-    async with other_server(getMe=known, getUpdates=updates) as channel, listening(channel, inlet := KeptInlet()):
+    async with other_server(getMe=known, getUpdates=updates) as channel, listening(channel, inlet := RecordingInlet()):
         await inlet.message("on")
     assert inlet.texts == ([heard, "on"] if heard else ["on"])
 
@@ -350,7 +350,7 @@ async def test_the_numbers_of_updates_may_have_gaps_and_start_over():
             await asyncio.Event().wait()
         return web.Response(body=b'{"ok": true, "result": [' + batches.pop(0) + b"]}")
 
-    async with other_server(getMe=known, getUpdates=updates) as channel, listening(channel, inlet := KeptInlet()):
+    async with other_server(getMe=known, getUpdates=updates) as channel, listening(channel, inlet := RecordingInlet()):
         await done.wait()
     assert inlet.texts == ["0", "1", "2", "3"]
     assert asked == [None, 901, 908, 6, 7]
@@ -358,7 +358,7 @@ async def test_the_numbers_of_updates_may_have_gaps_and_start_over():
 
 async def test_a_store_in_trouble_fills_no_log(platform, way, caplog):
     """DU-15: the store says it once; the channel asks again and again, and says nothing of it."""
-    async with asyncio.timeout(2 * PATIENCE), listening(way(platform), inlet := KeptInlet()):
+    async with asyncio.timeout(2 * PATIENCE), listening(way(platform), inlet := RecordingInlet()):
         await platform.says("ann", "ann", "before")
         await inlet.message("before")
         inlet.broken = True
@@ -396,7 +396,7 @@ async def test_who_stands_on_the_way_is_not_telegram(status):
         return said.pop()
 
     server = other_server(getMe=known, getUpdates=updates, sendMessage=send)
-    async with server as channel, listening(channel, inlet := KeptInlet()):
+    async with server as channel, listening(channel, inlet := RecordingInlet()):
         await inlet.message("hi")
         assert isinstance(await channel.send(Part(Route("telegram", "1"), "hello")), RetryAfter)
 
@@ -404,7 +404,7 @@ async def test_who_stands_on_the_way_is_not_telegram(status):
 async def test_an_address_where_no_bot_api_is():
     """The error is the help."""
     async with other_server() as channel:
-        assert "not a Bot API server (404 Not Found)" in await stopped(channel, KeptInlet())
+        assert "not a Bot API server (404 Not Found)" in await stopped(channel, RecordingInlet())
 
 
 # --- who may read -------------------------------------------------------------------------------
@@ -420,7 +420,7 @@ async def stopped(channel, inlet) -> str:
 @pytest.mark.parametrize("token", ["123:wrong", "nonsense"])
 async def test_an_unknown_token_is_said_clearly(platform, token):
     """The error is the help, and never shows the token."""
-    said = await stopped(bot(platform, token=token), KeptInlet())
+    said = await stopped(bot(platform, token=token), RecordingInlet())
     assert "@BotFather" in said
     assert "[channels.telegram]" in said
     assert token not in said
@@ -429,7 +429,7 @@ async def test_an_unknown_token_is_said_clearly(platform, token):
 async def test_a_second_reader_stops_the_account(platform):
     """409: of two programs on one bot one stops and says why; the other serves on."""
     first, second = bot(platform), bot(platform)
-    inlet = KeptInlet()
+    inlet = RecordingInlet()
     one, two = asyncio.create_task(first.listen(inlet)), asyncio.create_task(second.listen(inlet))
     done, left = await asyncio.wait({one, two}, return_when=asyncio.FIRST_COMPLETED)
     assert "Another program reads" in str(done.pop().exception())
@@ -445,14 +445,14 @@ async def test_a_second_reader_stops_the_account(platform):
 async def test_one_conflict_is_forgiven(platform):
     """The program before us may have been asking when it was killed."""
     platform.fault("409", on="poll")
-    async with listening(bot(platform), inlet := KeptInlet()):
+    async with listening(bot(platform), inlet := RecordingInlet()):
         await platform.says("ann", "ann", "hi")
         await inlet.message("hi")
 
 
 async def test_a_webhook_that_is_set_is_said_clearly(platform):
     await platform.people.updates.set_webhook({"url": "https://elsewhere.example.org/"})
-    assert "A webhook is set for this bot" in await stopped(bot(platform), KeptInlet())
+    assert "A webhook is set for this bot" in await stopped(bot(platform), RecordingInlet())
 
 
 async def test_no_failure_shows_the_token(platform):
@@ -470,7 +470,7 @@ async def test_no_failure_shows_the_token(platform):
 
 async def test_the_door_is_guarded(platform):
     """Who does not know the secret, sends too much, or sends no update is sent away, and nothing comes in."""
-    address, inlet = hook(), KeptInlet()
+    address, inlet = hook(), RecordingInlet()
     async with listening(bot(platform, hook=address), inlet), aiohttp.ClientSession() as session:
         await platform.truth.until(lambda: any(call.name == "setWebhook" for call in platform.truth.calls))
         secret = next(call.payload["secret_token"] for call in platform.truth.calls if call.name == "setWebhook")
@@ -512,7 +512,7 @@ async def test_who_says_nothing_to_the_webhook_is_put_out(platform, monkeypatch,
     monkeypatch.setattr(listener, "HEADER_SECONDS", 0.1)
     monkeypatch.setattr(http_listener, "TICK", 0.05)
     address = hook()
-    async with listening(bot(platform, hook=address), KeptInlet()):
+    async with listening(bot(platform, hook=address), RecordingInlet()):
         await secret_of(platform)
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(said)
@@ -525,7 +525,7 @@ async def test_who_says_nothing_to_the_webhook_is_put_out(platform, monkeypatch,
 async def test_a_body_that_does_not_come_to_the_webhook_is_not_waited_for(platform, monkeypatch):
     monkeypatch.setattr(http_listener, "BODY_SECONDS", 0.05)
     address = hook()
-    async with listening(bot(platform, hook=address), KeptInlet()):
+    async with listening(bot(platform, hook=address), RecordingInlet()):
         head = f"POST /telegram HTTP/1.1\r\nHost: x\r\n{SECRET_HEADER}: {await secret_of(platform)}\r\n"
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(f"{head}Content-Length: 10\r\n\r\nabc".encode())
@@ -537,7 +537,7 @@ async def test_a_body_that_does_not_come_to_the_webhook_is_not_waited_for(platfo
 async def test_a_flood_at_the_webhook_keeps_nobody_out(platform, monkeypatch):
     """Those who only wait make room for an update."""
     monkeypatch.setattr(http_listener, "LIMITS", ConnectionLimits(per_address=4, in_all=8))
-    address, inlet = hook(), KeptInlet()
+    address, inlet = hook(), RecordingInlet()
     async with listening(bot(platform, hook=address), inlet), aiohttp.ClientSession() as session:
         secret = await secret_of(platform)
         flood = [await asyncio.open_connection(address.host, address.port) for _ in range(40)]
@@ -555,4 +555,6 @@ async def test_an_address_that_is_taken_is_said_clearly(platform):
     address = hook()
     server = await asyncio.start_server(lambda *_: None, address.host, address.port)
     async with server:
-        assert f"cannot listen on 127.0.0.1:{address.port}" in await stopped(bot(platform, hook=address), KeptInlet())
+        assert f"cannot listen on 127.0.0.1:{address.port}" in await stopped(
+            bot(platform, hook=address), RecordingInlet()
+        )

@@ -63,6 +63,23 @@ class Machine:
         self.slots.ask(session, agent, go)
 
 
+async def test_a_session_may_want_runs_in_two_engines():
+    """SC-1, TU-21: it has chats in both; neither run takes or frees the slot of the other."""
+    async with Tasks() as tasks:
+        pool = SlotPool()
+        busy, one, other = (Machine(tasks, SlotLimits(runs=1), pool) for _ in range(3))
+        busy.ask("another", "talker")
+        one.ask("shared", "talker")
+        other.ask("shared", "talker")
+        busy.slots.release("another")
+        assert (one.log, other.log) == (["shared"], [])
+        other.ask("later", "talker")
+        one.slots.release("shared")
+        assert (one.log, other.log) == (["shared"], ["shared"])
+        other.slots.release("shared")
+        assert other.log == ["shared", "later"]
+
+
 async def test_a_process_is_counted_once_however_many_sessions_it_has():
     """TU-21."""
     async with Tasks() as tasks:

@@ -59,7 +59,7 @@ class DiscordBot:
     ) -> None:
         self.name = name
         self.account = account
-        self._called = section_of(name, account)
+        self._section = section_of(name, account)
         self.own_id = ""
         self.own_name = ""
         self.menu: tuple[MenuCommand, ...] = ()
@@ -69,15 +69,17 @@ class DiscordBot:
         self._places = Places()
         self.client = Client(http, lambda kind, data: self._intake.hear(self.client.ws, kind, data))
         self._api = Api(self.client)
-        self._reception = InteractionReplies(self._called, self._api)
-        self._troubles = PlaceTroubles(self._called, self._places)
+        self._reception = InteractionReplies(self._section, self._api)
+        self._troubles = PlaceTroubles(self._section, self._places)
         surroundings = GuildTracker(self._places, self._troubles)
-        self._history = History(self._called, self._api, self._places, self._pace)
+        self._history = History(self._section, self._api, self._places, self._pace)
         self._outgoing = Outgoing(self._api, http, self._troubles, self._places, self._reception, self._history)
         reader, spent = EventReader(self._places, self._look_up, self._outgoing.echoed), http.allowance
-        self._intake = Intake(self._called, self._places, surroundings, reader, self._reception, spent)
-        self._connection = GatewayConnection(self._called, self.client, self._api, self._pace, self._intake.room, spent)
-        self._files = Files(self._called, self._api)
+        self._intake = Intake(self._section, self._places, surroundings, reader, self._reception, spent)
+        self._connection = GatewayConnection(
+            self._section, self.client, self._api, self._pace, self._intake.room, spent
+        )
+        self._files = Files(self._section, self._api)
         self._http = http
 
     @property
@@ -109,7 +111,7 @@ class DiscordBot:
         await self.prepare_to_send()
         cursor = await self._intake.recall(deliver, self._pace.first_pause)
         await self._reception.offer(self.own_id, self.menu)
-        log.info("%s: serving %s", self._called, self.own_name)
+        log.info("%s: serving %s", self._section, self.own_name)
         try:
             await asyncio.gather(self.take(deliver), self._connection.run(cursor))
         finally:
@@ -131,7 +133,7 @@ class DiscordBot:
     async def check(self) -> str:
         await self._connection.log_in(self._token.reveal(), once=True)
         self._know_itself()
-        return await check_bot(self._called, self._api, self.own_id, self.own_name)
+        return await check_bot(self._section, self._api, self.own_id, self.own_name)
 
     async def close(self) -> None:
         await self._connection.hang_up()
@@ -141,7 +143,7 @@ class DiscordBot:
         """Asks until Discord answers: a message that is taken for one of another place is as good as lost."""
         found = await self._ask_about(channel)
         if found is None:
-            log.warning("%s: could not find out what kind of channel %s is", self._called, channel)
+            log.warning("%s: could not find out what kind of channel %s is", self._section, channel)
             return None
         around = found.parent_id if found.type in THREADS else None
         if around and self._places.get(around) is None and (parent := await self._ask_about(around)) is not None:
@@ -199,9 +201,9 @@ class DiscordBot:
             async with asyncio.timeout(TYPING_SECONDS):
                 answer = await self._api.call("POST", TYPING, channel_id=place_of(route))
         except TimeoutError:
-            return log.debug("%s: the typing sign was not answered", self._called)
+            return log.debug("%s: the typing sign was not answered", self._section)
         if not isinstance(answer, Ok):
-            log.debug("%s: the typing sign was not shown: %s", self._called, answer)
+            log.debug("%s: the typing sign was not shown: %s", self._section, answer)
 
     async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         if not message.isdecimal():

@@ -27,33 +27,33 @@ NO_INTENT = (
 )
 
 
-async def check_bot(called: str, api: Api, me: str, name: str) -> str:
-    application = await _asked(called, api, "/oauth2/applications/@me")
+async def check_bot(section: str, api: Api, me: str, name: str) -> str:
+    application = await _fetch(section, api, "/oauth2/applications/@me")
     if not int(application.get("flags", 0)) & MESSAGE_CONTENT:
-        raise ChannelStopped(NO_INTENT.format(bot=name), called)
+        raise ChannelStopped(NO_INTENT.format(bot=name), section)
     id = str(application["id"])
-    guilds: list[dict[str, Any]] = await _asked(called, api, "/users/@me/guilds")
+    guilds: list[dict[str, Any]] = await _fetch(section, api, "/users/@me/guilds")
     who = f"it is {name} (application {id}), and may read messages"
     if not guilds:
         return f"{who}\nit is in no server yet: invite it with {invite_link(id)}"
     around = ", ".join(str(guild["name"]) for guild in guilds[:MOST_TOLD])
-    lacking = [line for guild in guilds[:MOST_GUILDS] for line in await _lacking(called, api, str(guild["id"]), me)]
+    lacking = [line for guild in guilds[:MOST_GUILDS] for line in await _lacking(section, api, str(guild["id"]), me)]
     if len(lacking) > MOST_TOLD:
         lacking[MOST_TOLD:] = [f"and {len(lacking) - MOST_TOLD} more channels where it lacks something"]
     return "\n".join((f"{who}, in {around}", *lacking, f"its invite link: {invite_link(id)}"))
 
 
-async def _lacking(called: str, api: Api, guild: str, me: str) -> list[str]:
+async def _lacking(section: str, api: Api, guild: str, me: str) -> list[str]:
     """One line for each channel that it sees and where it lacks something, and one for all that it does not see."""
-    about = await _asked(called, api, f"/guilds/{guild}")
-    member = await _asked(called, api, f"/guilds/{guild}/members/{me}")
-    channels = msgspec.convert(await _asked(called, api, f"/guilds/{guild}/channels"), list[ChannelOf])
-    held: list[str] = [str(role) for role in member.get("roles", [])]
-    base = in_guild(guild, held, msgspec.convert(about.get("roles", []), list[RoleOf]))
+    about = await _fetch(section, api, f"/guilds/{guild}")
+    member = await _fetch(section, api, f"/guilds/{guild}/members/{me}")
+    channels = msgspec.convert(await _fetch(section, api, f"/guilds/{guild}/channels"), list[ChannelOf])
+    roles: list[str] = [str(role) for role in member.get("roles", [])]
+    base = in_guild(guild, roles, msgspec.convert(about.get("roles", []), list[RoleOf]))
     lines: list[str] = []
     unseen: list[str] = []
     for channel in channels:
-        may = in_channel(base, guild, me, held, channel)
+        may = in_channel(base, guild, me, roles, channel)
         if channel.type not in TALKED_IN:
             continue
         if not may & SEE:
@@ -67,8 +67,8 @@ async def _lacking(called: str, api: Api, guild: str, me: str) -> list[str]:
     return lines
 
 
-async def _asked(called: str, api: Api, path: str) -> Any:
+async def _fetch(section: str, api: Api, path: str) -> Any:
     answer = await api.call("GET", path)
     if isinstance(answer, Ok):
         return answer.result
-    raise ChannelStopped(f"Discord gives no information about this bot: {failure(answer).reason}", called)
+    raise ChannelStopped(f"Discord gives no information about this bot: {failure(answer).reason}", section)

@@ -77,7 +77,7 @@ class Timings(Struct, frozen=True):
 class GatewayConnection:
     def __init__(
         self,
-        called: str,
+        section: str,
         client: Client,
         api: Api,
         pace: Timings,
@@ -85,7 +85,7 @@ class GatewayConnection:
         spent: UsedAllowance,
     ) -> None:
         """`room` returns when there is room for another event."""
-        self._called = called
+        self._section = section
         self._client = client
         self._api = api
         self._pace = pace
@@ -111,7 +111,7 @@ class GatewayConnection:
             except (aiohttp.ClientError, TimeoutError, OSError) as problem:
                 if once:
                     said = unanswered(f"Discord at {self._api.server}", reason_of(problem), ours=is_ours(problem))
-                    raise ChannelStopped(said, self._called) from None
+                    raise ChannelStopped(said, self._section) from None
                 self._complain(reason_of(problem), ours=is_ours(problem))
             else:
                 self._known = True
@@ -126,18 +126,18 @@ class GatewayConnection:
             raise ChannelStopped(
                 f"What answers under this api_root is not Discord ({no.status}). "
                 "Set the address of its API, or check for a proxy on the way to it.",
-                self._called,
+                self._section,
             )
         if once or (no.status < SERVER_FAULT and no.status != TOO_MANY and not self._known):
-            raise ChannelStopped(f"Discord does not serve this bot: {no.text or no.status}", self._called)
+            raise ChannelStopped(f"Discord does not serve this bot: {no.text or no.status}", self._section)
         self._complain(no.text or str(no.status))
 
     def _not_known(self, said: str) -> None:
         if not self._known:
-            raise ChannelStopped(WRONG_TOKEN.format(said=said), self._called)
+            raise ChannelStopped(WRONG_TOKEN.format(said=said), self._section)
         told = REFUSED.format(said=said)
         if self.trouble != told:
-            log.error("%s: %s", self._called, told)
+            log.error("%s: %s", self._section, told)
             self.trouble = told
 
     # --- being connected ----------------------------------------------------------------------------
@@ -196,10 +196,10 @@ class GatewayConnection:
                 self._works()
         except ReconnectWebSocket as again:
             if not again.resume:
-                log.info("%s: Discord begins a new session", self._called)
+                log.info("%s: Discord begins a new session", self._section)
                 await asyncio.sleep(random.uniform(0.2, 1.0) * self._pace.first_pause)
                 return None
-            log.info("%s: the connection to Discord is replaced", self._called)
+            log.info("%s: the connection to Discord is replaced", self._section)
             return self._session()
         except discord.ConnectionClosed as closed:
             return await self._closed(closed.code)
@@ -213,9 +213,9 @@ class GatewayConnection:
 
     async def _closed(self, code: int) -> Cursor | None:
         if code in (BAD_INTENTS, NO_INTENTS):
-            raise ChannelStopped(MISSING_INTENTS, self._called)
+            raise ChannelStopped(MISSING_INTENTS, self._section)
         if code in (WRONG_SHARD, MUST_SHARD):
-            raise ChannelStopped(MANY_SERVERS, self._called)
+            raise ChannelStopped(MANY_SERVERS, self._section)
         if code == REFUSED_TOKEN:
             self._not_known("its gateway refuses the token")
         await asyncio.sleep(self._pause())
@@ -233,7 +233,7 @@ class GatewayConnection:
                 self.trouble = (
                     f"this bot has used up the sessions that Discord allows in a day; it waits {seconds:.0f} s"
                 )
-                log.error("%s: %s", self._called, self.trouble)
+                log.error("%s: %s", self._section, self.trouble)
                 await asyncio.sleep(max(seconds, self._pace.first_pause))
                 continue
             if isinstance(answer, Refused):
@@ -261,7 +261,7 @@ class GatewayConnection:
             try:
                 await asyncio.wait_for(ws.close(RESUMABLE), GOODBYE_SECONDS)
             except (aiohttp.ClientError, TimeoutError, OSError) as problem:
-                log.debug("%s: %s", self._called, problem)
+                log.debug("%s: %s", self._section, problem)
         if (beating := _heart(ws)) is not None:
             beating.stop()
 
@@ -269,12 +269,12 @@ class GatewayConnection:
 
     def _works(self) -> None:
         if self._failures or self.trouble:
-            log.info("%s: Discord answers again", self._called)
+            log.info("%s: Discord answers again", self._section)
         self._failures, self.trouble = 0, ""
 
     def _complain(self, reason: str, *, ours: bool = False) -> None:
         if not self._failures and not self.trouble:
-            log.warning("%s: %s; trying until it works", self._called, unanswered("Discord", reason, ours=ours))
+            log.warning("%s: %s; trying until it works", self._section, unanswered("Discord", reason, ours=ours))
 
     def _pause(self) -> float:
         self._failures += 1

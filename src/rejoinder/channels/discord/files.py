@@ -13,8 +13,8 @@ MESSAGE = "/channels/{channel_id}/messages/{message_id}"
 
 
 class Files:
-    def __init__(self, called: str, api: Api) -> None:
-        self._called = called
+    def __init__(self, section: str, api: Api) -> None:
+        self._section = section
         self._api = api
 
     async def fetch(self, file: Attachment, limit: int) -> bytes | None:
@@ -23,7 +23,7 @@ class Files:
             content = await self._api.load(fresh, limit)
         if isinstance(content, bytes):
             return content
-        log.warning("%s: the file %r was not fetched: %s", self._called, file.name, content)
+        log.warning("%s: the file %r was not fetched: %s", self._section, file.name, content)
         return None
 
     async def _fresh_address(self, file: str) -> str:

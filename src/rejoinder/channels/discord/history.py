@@ -24,8 +24,8 @@ MOST_TRIES = 8
 
 
 class History:
-    def __init__(self, called: str, api: Api, places: Places, pace: Timings) -> None:
-        self._called = called
+    def __init__(self, section: str, api: Api, places: Places, pace: Timings) -> None:
+        self._section = section
         self._api = api
         self._places = places
         self._pace = pace
@@ -37,7 +37,7 @@ class History:
         places = self._places.unread(earliest, MOST_ASKED) if earliest else []
         for unread in places:
             await self._read(unread, take)
-        log.info("%s: a new session; %s places were searched for missed messages", self._called, len(places))
+        log.info("%s: a new session; %s places were searched for missed messages", self._section, len(places))
 
     async def _read(self, unread: Unread, take: TakeHistory) -> None:
         after = unread.after
@@ -52,7 +52,7 @@ class History:
             if len(page) < PAGE:
                 return
         log.warning(
-            "%s: more was missed in %s than is read from history; the rest is skipped", self._called, unread.place
+            "%s: more was missed in %s than is read from history; the rest is skipped", self._section, unread.place
         )
 
     async def _page(self, place: str, span: dict[str, str]) -> list[Message] | None:
@@ -60,7 +60,7 @@ class History:
         answer = await until_answered(self._pace, lambda: self._ask(place, span, PAGE), MOST_TRIES)
         if isinstance(answer, Ok):
             return _messages(answer)
-        log.warning("%s: the messages missed in %s could not be read: %s", self._called, place, answer.reason)
+        log.warning("%s: the messages missed in %s could not be read: %s", self._section, place, answer.reason)
         return None
 
     async def latest(self, place: str, limit: int, *, before: str | None = None, after: str | None = None) -> Answer:

@@ -48,14 +48,14 @@ where to put what it finds in a place."""
 class Intake:
     def __init__(
         self,
-        called: str,
+        section: str,
         places: Places,
         surroundings: GuildTracker,
         reader: EventReader,
         reception: InteractionReplies,
         spent: UsedAllowance,
     ) -> None:
-        self._called = called
+        self._section = section
         self._places = places
         self._surroundings = surroundings
         self._reader = reader

@@ -35,8 +35,8 @@ OVER = frozenset({UNKNOWN_INTERACTION, UNKNOWN_WEBHOOK, INVALID_WEBHOOK_TOKEN})
 
 
 class InteractionReplies:
-    def __init__(self, called: str, api: Api) -> None:
-        self._called = called
+    def __init__(self, section: str, api: Api) -> None:
+        self._section = section
         self._api = api
         self.private: frozenset[str] = frozenset()
         """Commands whose answer is for the person alone."""
@@ -51,7 +51,7 @@ class InteractionReplies:
         path, offered = "/applications/{application_id}/commands", interactions.commands(menu)
         answer = await self._api.call("PUT", path, offered, application_id=application)
         if not isinstance(answer, Ok):
-            log.warning("%s: Discord did not take the menu of commands: %s", self._called, failure(answer).reason)
+            log.warning("%s: Discord did not take the menu of commands: %s", self._section, failure(answer).reason)
 
     # --- at once --------------------------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ class InteractionReplies:
         if isinstance(answer, Refused) and answer.code == ALREADY_ANSWERED:
             return
         if not isinstance(answer, Ok):
-            log.info("%s: a command or button could not be acknowledged: %s", self._called, answer)
+            log.info("%s: a command or button could not be acknowledged: %s", self._section, answer)
 
     # --- later ----------------------------------------------------------------------------------------
 

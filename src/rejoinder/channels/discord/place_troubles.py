@@ -22,8 +22,8 @@ ADVICE: dict[int, str] = {
 
 
 class PlaceTroubles:
-    def __init__(self, called: str, places: Places) -> None:
-        self._called = called
+    def __init__(self, section: str, places: Places) -> None:
+        self._section = section
         self._places = places
         self._known: Bounded[str, str] = Bounded(MOST_TOLD)
 
@@ -35,20 +35,20 @@ class PlaceTroubles:
         """Returns the answer; a refusal that a person can do something about says what."""
         if isinstance(answer, Ok):
             if self._known.pop(place, None) is not None:
-                log.info("%s: %s is served again", self._called, self._name(place))
+                log.info("%s: %s is served again", self._section, self._name(place))
             return answer
         if not isinstance(answer, Refused) or (advice := ADVICE.get(answer.code)) is None:
             return answer
         sentence = advice.format(where=self._name(place))
         if self._known.get(place) != sentence:
-            log.warning("%s: %s", self._called, sentence)
+            log.warning("%s: %s", self._section, sentence)
             self._known[place] = sentence
         return Refused(answer.status, answer.code, f"{sentence}: {answer.said}", answer.retry_after, answer.everywhere)
 
     def left(self, name: str, guild: str) -> None:
         """The bot was removed from a server."""
         sentence = f"the bot was removed from the server {name or guild}: invite it again with the link of `doctor`"
-        log.warning("%s: %s", self._called, sentence)
+        log.warning("%s: %s", self._section, sentence)
         self._known[guild] = sentence
 
     def joined(self, guild: str) -> None:

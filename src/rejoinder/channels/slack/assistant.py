@@ -21,8 +21,8 @@ NEVER = frozenset({"unknown_method", "missing_scope", "not_allowed_token_type"})
 
 
 class AssistantThreads:
-    def __init__(self, called: str, api: Api, prompts: tuple[str, ...]) -> None:
-        self._called = called
+    def __init__(self, section: str, api: Api, prompts: tuple[str, ...]) -> None:
+        self._section = section
         self._api = api
         self._prompts = prompts[:MOST_PROMPTS]
         self._refused: set[str] = set()
@@ -74,5 +74,5 @@ class AssistantThreads:
         if isinstance(answer, Refused) and answer.error in NEVER:
             self._refused.add(method)
         if not isinstance(answer, Ok):
-            log.debug("%s: %s: %s", self._called, method, answer)
+            log.debug("%s: %s: %s", self._section, method, answer)
         return isinstance(answer, Ok)

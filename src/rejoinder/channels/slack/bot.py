@@ -61,21 +61,21 @@ class SlackApp:
     ) -> None:
         self.name = name
         self.account = account
-        self._called = section_of(name, account)
+        self._section = section_of(name, account)
         self.own_id = ""
         self.own_name = ""
         self._api = api
         self._listening = listening
         self._pace = pace or Timings()
         self._threads: Threads = threads
-        self._calls = RetryingCalls(self._called, api, self._pace)
+        self._calls = RetryingCalls(self._section, api, self._pace)
         self._people = People(api)
         self._me = BotIdentity(name, "", "")
         self._reader = HistoryReader(api, lambda: self._me, self._pace.looks)
         self._memory = ThreadMemory()
-        self._streams = Streams(self._called, api, self._memory)
-        self._assistant = AssistantThreads(self._called, api, prompts)
-        self._files = Files(self._called, api, self._pace.shares)
+        self._streams = Streams(self._section, api, self._memory)
+        self._assistant = AssistantThreads(self._section, api, prompts)
+        self._files = Files(self._section, api, self._pace.shares)
         self._shared_files = SharedFiles(api)
 
     # --- what it says of itself ---------------------------------------------------------------------
@@ -94,11 +94,11 @@ class SlackApp:
 
     async def listen(self, deliver: Inlet) -> None:
         await self.prepare_to_send()
-        log.info("%s: serving @%s", self._called, self.own_name)
+        log.info("%s: serving @%s", self._section, self.own_name)
         intake = Intake(self._me, deliver, self._complete, self._pace, self._memory.note, self._assistant.started)
         await intake.resume()
         await together(
-            self._listening.run(self._called, intake, self._reader),
+            self._listening.run(self._section, intake, self._reader),
             self._streams.watch(self._pace.idle_stream),
             self._assistant.offer_prompts(),
         )
@@ -125,12 +125,12 @@ class SlackApp:
     async def check(self) -> str:
         """Who it is, whether it would hear, and which scopes are missing, by name (CH-12)."""
         answer = await self._calls.ask_once("auth.test", CHECK_SECONDS)
-        how = await self._listening.check(self._called, CHECK_SECONDS)
+        how = await self._listening.check(self._section, CHECK_SECONDS)
         if answer.scopes and (lacks := missing(answer.scopes)):
             raise ChannelStopped(
                 f"the bot token lacks {', '.join(lacks)}: add them under OAuth & Permissions "
                 "or paste the manifest of `rejoinder init --slack-manifest`, and reinstall the app.",
-                self._called,
+                self._section,
             )
         found = f"it is @{answer.result.get('user')} in {answer.result.get('team')}, by {how}"
         if answer.scopes and (lacks := [f"{name} ({SCOPES[name]})" for name in missing(answer.scopes, SCOPES)]):
@@ -165,7 +165,7 @@ class SlackApp:
         for form in payloads.SIMPLER:
             if isinstance(answer, Refused) and answer.error in BLOCKS and (simple := words(form)) != payload:
                 warning = "%s: Slack refused the blocks of a message (%s); it is sent with fewer"
-                log.warning(warning, self._called, answer.error)
+                log.warning(warning, self._section, answer.error)
                 answer = await self._api.call(method, payload := simple)
         return answer
 
@@ -304,7 +304,7 @@ class SlackApp:
         content = await self._api.load(known.url, limit) if known.url else NOT_GIVEN_OUT
         if isinstance(content, bytes):
             return content
-        log.warning("%s: the file %r was not fetched: %s", self._called, known.name, content)
+        log.warning("%s: the file %r was not fetched: %s", self._section, known.name, content)
         return None
 
 

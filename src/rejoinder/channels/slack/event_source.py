@@ -18,11 +18,11 @@ class EventSource(Protocol):
         """By `time.monotonic`."""
         ...
 
-    async def run(self, called: str, intake: Intake, reader: HistoryReader) -> None:
-        """Runs for ever; `called`: what people call the account."""
+    async def run(self, section: str, intake: Intake, reader: HistoryReader) -> None:
+        """Runs for ever; `section`: where the account is set up in the file, as log lines say it."""
         ...
 
-    async def check(self, called: str, seconds: float) -> str:
+    async def check(self, section: str, seconds: float) -> str:
         """What `rejoinder doctor` is told; raises ChannelStopped if nothing would be heard."""
         ...
 

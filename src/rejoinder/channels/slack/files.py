@@ -18,8 +18,8 @@ MOST = 1000
 class Files:
     """`looks`: seconds between the questions where a message with files stands, if Slack does not say at once."""
 
-    def __init__(self, called: str, api: Api, looks: tuple[float, ...]) -> None:
-        self._called = called
+    def __init__(self, section: str, api: Api, looks: tuple[float, ...]) -> None:
+        self._section = section
         self._api = api
         self._looks = looks
         self._brought: Bounded[str, tuple[str, ...]] = Bounded(MOST)

@@ -18,13 +18,13 @@ log = logging.getLogger(__name__)
 class HistoryCatchUp:
     """Nothing is taken before the first `close`: what came while no gateway ran is read first."""
 
-    def __init__(self, called: str, intake: Intake, reader: HistoryReader, pace: Timings) -> None:
-        self._called = called
+    def __init__(self, section: str, intake: Intake, reader: HistoryReader, pace: Timings) -> None:
+        self._section = section
         self._intake = intake
         self._reader = reader
         self._pace = pace
         self._unread = UnreadHistory(is_first=intake.is_first)
-        self._missing_events = MissingEvents(called, intake, reader, pace.no_events)
+        self._missing_events = MissingEvents(section, intake, reader, pace.no_events)
         self._changed = asyncio.Event()
         self._closed = asyncio.Event()
 
@@ -92,5 +92,5 @@ class HistoryCatchUp:
             known.read_again(place)
             count += fresh
         if count:
-            log.info("%s: %s message(s) were read from history", self._called, count)
+            log.info("%s: %s message(s) were read from history", self._section, count)
         return count

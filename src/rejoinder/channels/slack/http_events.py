@@ -56,8 +56,8 @@ class HttpEventSource:
     def trouble(self) -> str:
         return self._catch_up.trouble if self._catch_up is not None else ""
 
-    async def run(self, called: str, intake: Intake, reader: HistoryReader) -> None:
-        catch_up = self._catch_up = HistoryCatchUp(called, intake, reader, self._pace)
+    async def run(self, section: str, intake: Intake, reader: HistoryReader) -> None:
+        catch_up = self._catch_up = HistoryCatchUp(section, intake, reader, self._pace)
         hook = self._hook
         path = hook.path if hook.path.startswith("/") else f"/{hook.path}"
         where = Address(hook.host, hook.port, path, "events_host and events_port")
@@ -87,7 +87,7 @@ class HttpEventSource:
             raise web.HTTPServiceUnavailable
         return web.json_response(answer) if answer else web.Response()
 
-    async def check(self, called: str, seconds: float) -> str:
+    async def check(self, section: str, seconds: float) -> str:
         return f"signed events at {self._hook.path}, on {self._hook.host}:{self._hook.port}"
 
     async def close(self) -> None:

@@ -20,9 +20,9 @@ LONGEST_WAIT = 3600.0
 class MissingEvents:
     """`first_wait`: seconds until history is looked at for the first time, then ever less often."""
 
-    def __init__(self, called: str, intake: Intake, reader: HistoryReader, first_wait: float) -> None:
+    def __init__(self, section: str, intake: Intake, reader: HistoryReader, first_wait: float) -> None:
         self.trouble = ""
-        self._called = called
+        self._section = section
         self._intake = intake
         self._reader = reader
         self._began = f"{time():.6f}"
@@ -40,7 +40,7 @@ class MissingEvents:
             self._look_at = monotonic() + self._wait
             self._intake.places.recall_new(await self._reader.conversations() or (), self._began)
             if await catch_up() and not self._intake.came:
-                log.error("%s: %s", self._called, NO_EVENTS)
+                log.error("%s: %s", self._section, NO_EVENTS)
                 await self._tell(NO_EVENTS)
 
     async def _tell(self, trouble: str) -> None:

@@ -268,10 +268,10 @@ class SocketEventSource:
     def last_sign(self) -> float | None:
         return self._board.last_sign if self._board is not None else None
 
-    async def run(self, called: str, intake: Intake, reader: HistoryReader) -> None:
-        calls = self._calls = RetryingCalls(called, self._api, self._pace, is_app_token=True)
-        catch_up = self._catch_up = HistoryCatchUp(called, intake, reader, self._pace)
-        board = self._board = SocketConnector(called, calls, self._pace, catch_up)
+    async def run(self, section: str, intake: Intake, reader: HistoryReader) -> None:
+        calls = self._calls = RetryingCalls(section, self._api, self._pace, is_app_token=True)
+        catch_up = self._catch_up = HistoryCatchUp(section, intake, reader, self._pace)
+        board = self._board = SocketConnector(section, calls, self._pace, catch_up)
 
         async def take(envelopes: list[Envelope]) -> list[dict[str, Any] | None]:
             await catch_up.until_closed()
@@ -279,9 +279,11 @@ class SocketEventSource:
 
         await together(board.run(take), catch_up.watch())
 
-    async def check(self, called: str, seconds: float) -> str:
+    async def check(self, section: str, seconds: float) -> str:
         """Opens no socket: one that is only looked at would take a share of the events."""
-        await RetryingCalls(called, self._api, self._pace, is_app_token=True).ask_once("apps.connections.open", seconds)
+        await RetryingCalls(section, self._api, self._pace, is_app_token=True).ask_once(
+            "apps.connections.open", seconds
+        )
         return "Socket Mode"
 
     async def close(self) -> None:

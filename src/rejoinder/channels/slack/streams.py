@@ -27,9 +27,9 @@ NOT_STREAMING = "message_not_in_streaming_state"
 
 
 class Streams:
-    def __init__(self, called: str, api: Api, memory: ThreadMemory) -> None:
+    def __init__(self, section: str, api: Api, memory: ThreadMemory) -> None:
         self._team = ""
-        self._called = called
+        self._section = section
         self._api = api
         self._memory = memory
         self._has_streams = True
@@ -55,10 +55,12 @@ class Streams:
         answer = await self._api.call("chat.startStream", payload)
         if isinstance(answer, Refused) and answer.error in NO_STREAMS:
             self._has_streams = False
-            log.info("%s: there are no native streams here (%s); drafts are shown by edits", self._called, answer.error)
+            log.info(
+                "%s: there are no native streams here (%s); drafts are shown by edits", self._section, answer.error
+            )
             return None
         if isinstance(answer, Refused) and isinstance(refusal(answer), Rejected):
-            log.info("%s: no native stream for this answer (%s); it is shown by edits", self._called, answer.error)
+            log.info("%s: no native stream for this answer (%s); it is shown by edits", self._section, answer.error)
             return None
         if isinstance(answer, Ok):
             self._note(part.route, str(answer.result.get("ts", "")), markdown)

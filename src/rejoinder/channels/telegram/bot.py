@@ -79,18 +79,18 @@ class TelegramBot:
     ) -> None:
         self.name = name
         self.account = account
-        self._called = section_of(name, account)
+        self._section = section_of(name, account)
         self.own_id = ""
         self.own_name = ""
         self.menu: tuple[MenuCommand, ...] = ()
         self._api = api
         self._hook = hook
         self._pace = pace or Timings()
-        self._calls = RetryingCalls(self._called, api, self._pace)
+        self._calls = RetryingCalls(self._section, api, self._pace)
         self._reactions = Reactions()
         self._windows = ClosedChats()
-        self._moves = MovedChats(self._called)
-        self._presses = Presses(self._called, api)
+        self._moves = MovedChats(self._section)
+        self._presses = Presses(self._section, api)
         self._has_previews = True
 
     stale_after = 150.0
@@ -120,7 +120,7 @@ class TelegramBot:
         calls = self._calls
         await self.prepare_to_send()
         await self._offer_menu()
-        log.info("%s: serving @%s", self._called, self.own_name)
+        log.info("%s: serving @%s", self._section, self.own_name)
         intake = Intake(BotIdentity(self.name, self.own_id, self.own_name), self._presses, deliver, self._moves)
         if self._hook is not None:
             from rejoinder.channels.telegram.webhook import serve_webhook  # noqa: PLC0415 - polling needs no server
@@ -205,13 +205,13 @@ class TelegramBot:
             why = content
         else:
             why = "Telegram does not let bots download it" if isinstance(answer, Ok) else failure(answer).reason
-        log.warning("%s: the file %r was not fetched: %s", self._called, file.name, why)
+        log.warning("%s: the file %r was not fetched: %s", self._section, file.name, why)
         return None
 
     async def typing(self, route: Route, *, author: str = "") -> None:
         answer = await self._call("sendChatAction", {**payloads.place(route), "action": "typing"}, TYPING_SECONDS)
         if not isinstance(answer, Ok):
-            log.debug("%s: the typing sign was not shown: %s", self._called, answer)
+            log.debug("%s: the typing sign was not shown: %s", self._section, answer)
 
     def previews(self, route: Route) -> bool:
         """Only in direct chats, whose ids are positive."""
@@ -226,7 +226,7 @@ class TelegramBot:
             return Delivered("")
         if isinstance(answer, Refused) and answer.code == NO_SUCH_METHOD:
             self._has_previews = False
-            log.warning("%s: this Bot API server has no previews; drafts are shown by edits", self._called)
+            log.warning("%s: this Bot API server has no previews; drafts are shown by edits", self._section)
             return Rejected("there are no previews here")
         return failure(answer)
 
@@ -271,4 +271,4 @@ class TelegramBot:
             return
         answer = await self._api.call("setMyCommands", {"commands": payloads.commands(self.menu)})
         if not isinstance(answer, Ok):
-            log.warning("%s: Telegram did not take the menu of commands: %s", self._called, failure(answer).reason)
+            log.warning("%s: Telegram did not take the menu of commands: %s", self._section, failure(answer).reason)

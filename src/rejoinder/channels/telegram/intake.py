@@ -1,4 +1,4 @@
-"""From Telegram's updates into the gateway: read one by one, so that one we cannot read stops no other."""
+"""Brings Telegram's updates into the gateway, one by one, so that one that cannot be read stops no other."""
 
 import asyncio
 import logging
@@ -54,14 +54,14 @@ class Intake:
         self._moves = moves
 
     async def resume(self) -> Cursor:
-        """The cursor as it was stored last."""
+        """The cursor that was stored last."""
         cursor = read_cursor(await self._deliver.cursor())
         self._moves.recall(cursor.moved)
         return cursor
 
     async def take(self, updates: Sequence[Update], cursor: Cursor | None) -> None:
-        """Returns when they are durable; then Telegram shows that a button was noticed, or, in a group, once it is
-        decided what to say to the person. With None the cursor stays where it is."""
+        """Returns when they are durable. Then Telegram is told that a button press was noticed; in a group only once it
+        is decided what to tell the person. With None the cursor does not move."""
         if self._moves.heard(updates) and cursor is None:
             cursor = Cursor()
         messages = [heard for members in gather(updates) if (heard := self._hear(members)) is not None]

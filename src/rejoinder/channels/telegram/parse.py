@@ -1,11 +1,11 @@
 """Turns Telegram's updates into the gateway's messages: pure, tested on recorded payloads.
 
-Rule 1: an event is identified by the message's own identity, never by the update's: the same message under a new
-        update id is the same message (DU-1).
-Rule 2: what the sender did not write is not the sender's text: forwards and what came through an inline bot
-        are somebody else's words (IN-6).
-Rule 3: a group's anonymous admin and a channel write as a chat: that chat is the sender, not the bot that Telegram
-        names in its place.
+Rule 1: an event's id is made of the message's id, never of the update's: the same message under a new update id is
+        the same event (DU-1).
+Rule 2: only what the sender wrote is the sender's text. Forwards, and messages made by an inline bot, are somebody
+        else's words (IN-6).
+Rule 3: an anonymous admin of a group and a channel write as a chat: that chat is the sender, and not the bot that
+        Telegram names instead.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ from rejoinder.channels.telegram.wire import Chat as WireChat
 from rejoinder.events import Chat, ChatKind, EarlierMessage, Forward, Inbound, Mention, Quote, Sender
 
 START = "/start"
-"""What the button sends with which every chat with a bot begins: the person did not type it, and wants an overview."""
+"""Sent by the button with which every chat with a bot begins: the person did not type it, and wants an overview."""
 _KINDS: dict[str, ChatKind] = {"private": "direct", "channel": "channel"}
 
 
@@ -41,7 +41,7 @@ class BotIdentity(Struct, frozen=True):
 
 
 def parse(update: Update, me: BotIdentity) -> Inbound | None:
-    """None if it is not a message, as when a person joins or pins."""
+    """None if the update is not a message, as when a person joins or pins."""
     if update.callback_query is not None:
         return _pressed(update.callback_query, me)
     if update.message_reaction is not None:
@@ -114,7 +114,8 @@ def _thread(message: Message) -> str | None:
 
 
 def _starter(message: Message) -> EarlierMessage | None:
-    """What opened the topic, with the topic's name: in a topic every message that replies to none replies to it."""
+    """The service message that opened the topic, with its name. In a topic every message that is no reply refers to
+    it."""
     opening = message.reply_to_message
     if opening is None or opening.forum_topic_created is None or _thread(message) is None:
         return None

@@ -1,9 +1,9 @@
-"""Long polling: Telegram keeps what we have not confirmed, and each request confirms what came before it.
+"""Long polling: Telegram keeps updates until they are confirmed, and each request confirms those before its offset.
 
 Rule 1: the offset is the cursor, and moves in the transaction that stores the messages (DU-1).
-Rule 2: the offset never passes an update that waits for its album; what came after that one is delivered anyway,
-        and is recognised when Telegram sends it again.
-Rule 3: if nothing can be stored, nothing is confirmed: the same request is made again later (DU-15).
+Rule 2: the offset never passes an update that waits for the rest of its album. Later updates are delivered anyway,
+        and are recognised when Telegram sends them again.
+Rule 3: if the store takes nothing, nothing is confirmed, and the same request is made again later (DU-15).
 """
 
 import asyncio
@@ -35,7 +35,7 @@ async def poll(calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
     """Runs for ever."""
     offset = await when_available(lambda: _first_offset(intake), pace.first_pause)
     patience = AlbumSorter(pace.quiet_album, pace.longest_album)
-    delivered: set[int] = set()  # what is stored already, though the offset has not passed it
+    delivered: set[int] = set()  # stored already, though the offset has not passed them
     waiting = confirming = False
     while True:
         seconds = 0 if waiting else pace.long_poll
@@ -57,7 +57,7 @@ async def poll(calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
             try:
                 await intake.take(fresh, None if following is None else Cursor(following))
             except StoreUnavailable as problem:
-                log.debug("%s", problem)  # the store itself says it once, in the log
+                log.debug("%s", problem)  # the store has logged it once
                 await asyncio.sleep(pace.first_pause)
                 continue
             confirming = following != offset
@@ -75,7 +75,7 @@ def _question(offset: int | None, seconds: int) -> dict[str, Any]:
 
 
 async def _first_offset(intake: Intake) -> int | None:
-    """The stored offset. What an earlier webhook left waiting is taken in first."""
+    """The stored offset. Updates that an earlier webhook left behind are taken in first."""
     while (cursor := await intake.resume()).waiting:
         await intake.take([read(each) for each in cursor.waiting], Cursor(0))
     return cursor.offset

@@ -27,8 +27,8 @@ def answerable(heard: Inbound, query: str, now: datetime) -> Inbound:
 
 
 class Presses:
-    def __init__(self, called: str, api: Api) -> None:
-        self._called = called
+    def __init__(self, section: str, api: Api) -> None:
+        self._section = section
         self._api = api
 
     async def notice(self, query: str) -> None:
@@ -42,6 +42,6 @@ class Presses:
         if isinstance(answer, Ok):
             return Delivered("")
         if isinstance(answer, Refused) and "query" in answer.description.lower():
-            log.debug("%s: a press was not answered: %s", self._called, answer.description)
+            log.debug("%s: a press was not answered: %s", self._section, answer.description)
             return Delivered("")  # it is too late, or it was answered before the process was killed
         return failure(answer)

@@ -11,7 +11,7 @@ from rejoinder.channels.web import reading
 from rejoinder.channels.web.avatars import OWNER, person_id
 from rejoinder.channels.web.nouns import File, Member, Message, Reaction, Room
 from rejoinder.channels.web.protocol import Deleted, Edited, Marked, Reacted
-from rejoinder.channels.web.reading import KeptMessage
+from rejoinder.channels.web.reading import LoggedMessage
 from rejoinder.channels.web.records import BrowserEvent, NewEvent, Records, digest, new_id, retry_on_conflict
 from rejoinder.events import Choice, EarlierMessage, Part
 from rejoinder.filetypes import BYTES
@@ -165,7 +165,7 @@ class Answers(Records):
         await self._record(await self._deleted(kept), then=lambda _: then())
         return True
 
-    async def _deleted(self, kept: KeptMessage) -> NewEvent:
+    async def _deleted(self, kept: LoggedMessage) -> NewEvent:
         """A message with a thread under it stays in its place without its words: nothing else leads to the thread."""
         was = kept.message
         stays = bool(await self.log.replies((was.id,), kept.entry.audience or ""))
@@ -181,7 +181,7 @@ class Answers(Records):
             await self._record(happened)
         return True
 
-    def _reacted(self, kept: KeptMessage, who: str, emoji: str, remove: bool) -> NewEvent | None:
+    def _reacted(self, kept: LoggedMessage, who: str, emoji: str, remove: bool) -> NewEvent | None:
         given = {each.emoji: each.who for each in kept.message.reactions}
         before = given.get(emoji, ())
         if (who in before) != remove:

@@ -15,7 +15,7 @@ from rejoinder.channels.web.avatars import person_member, seen_by_others
 from rejoinder.channels.web.logins import LOGINS, Invited
 from rejoinder.channels.web.nouns import Member, Message, Person, Quoted, Reaction, Room
 from rejoinder.channels.web.protocol import PersonJoined, Reacted, WasRead
-from rejoinder.channels.web.reading import KeptMessage
+from rejoinder.channels.web.reading import LoggedMessage
 from rejoinder.channels.web.records import DONE, PAGE, PEOPLE, NewEvent, request_id, retry_on_conflict
 from rejoinder.events import Sender
 from rejoinder.room_log import Fact, LogState, Mark, OnceRequest
@@ -268,13 +268,13 @@ class RoomJournal(Answers):
             mark = NewEvent(WasRead(0, room_id, seq), person, Mark(person, room_id, seq))
             await self._record(mark)
 
-    async def _seen_by(self, person: str, id: str) -> KeptMessage:
+    async def _seen_by(self, person: str, id: str) -> LoggedMessage:
         kept = await reading.message(self.log, id)
         if kept is None or kept.entry.audience not in (None, person):
             raise InvalidRequest("This message no longer exists.")
         return kept
 
-    async def _own(self, person: str, id: str) -> KeptMessage:
+    async def _own(self, person: str, id: str) -> LoggedMessage:
         kept = await self._seen_by(person, id)
         if kept.message.author != person:
             raise InvalidRequest("Only the author of a message can change it.")

@@ -20,7 +20,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-class KeptMessage(Struct, frozen=True):
+class LoggedMessage(Struct, frozen=True):
     message: Message
     entry: RoomEntry
 
@@ -47,11 +47,11 @@ def person_of(room: Room) -> str | None:
     return room.id.partition("~")[2] if room.kind == "direct" else None
 
 
-def kept(entry: RoomEntry) -> KeptMessage:
-    return KeptMessage(replace(_message(entry.body), seq=entry.seq, growing=entry.state == "growing"), entry)
+def kept(entry: RoomEntry) -> LoggedMessage:
+    return LoggedMessage(replace(_message(entry.body), seq=entry.seq, growing=entry.state == "growing"), entry)
 
 
-async def message(log: RoomLog, id: str) -> KeptMessage | None:
+async def message(log: RoomLog, id: str) -> LoggedMessage | None:
     """None: it was never there, or is deleted."""
     entry = await log.entry(id)
     if entry is None or entry.state == "deleted":
@@ -75,7 +75,7 @@ async def people(log: RoomLog, kind: str) -> tuple[Member, ...]:
     return tuple(seen_by_others(person_member(Person(id, name))) for name, id in names)
 
 
-async def answers_to(log: RoomLog, question: Message) -> list[KeptMessage]:
+async def answers_to(log: RoomLog, question: Message) -> list[LoggedMessage]:
     """What agents said about a message of a person."""
     found = await log.find(Find(everything=True, answers=question.id, after=question.seq, limit=1000, bytes=1 << 30))
     return [kept(entry) for entry in found.entries]

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from rejoinder.channels.web import inbounds, reading
 from rejoinder.channels.web.nouns import Member, Message, Quoted, Room
 from rejoinder.channels.web.protocol import Deleted, Edited, Happening, Marked, Posted, RoomMade, encode
-from rejoinder.channels.web.reading import KeptMessage
+from rejoinder.channels.web.reading import LoggedMessage
 from rejoinder.errors import Superseded
 from rejoinder.events import Choice, EarlierMessage, Entry, Inbound
 from rejoinder.room_log import Changes, EntryState, Fact, Mark, OnceRequest, RoomEvent, RoomLog, RoomRow
@@ -164,19 +164,19 @@ class Records:
         audience = reading.person_of(room)
         return (NewEvent(Posted(0, message), audience, _entry(message, audience, "whole", key=None)),)
 
-    def _changed(self, kept: KeptMessage, message: Message, happening: Happening, state: EntryState) -> NewEvent:
+    def _changed(self, kept: LoggedMessage, message: Message, happening: Happening, state: EntryState) -> NewEvent:
         entry = _entry(message, kept.entry.audience, state, key=kept.entry.key)
         return NewEvent(happening, kept.entry.audience, replace(entry, version=kept.entry.version))
 
     def _edited(
-        self, kept: KeptMessage, text: str, choices: tuple[Choice, ...], *, edited: bool
+        self, kept: LoggedMessage, text: str, choices: tuple[Choice, ...], *, edited: bool
     ) -> tuple[Message, NewEvent]:
         shown = edited or kept.message.edited
         message = replace(kept.message, text=text, choices=choices, growing=False, edited=shown)
         happening = Edited(0, message.room, message.id, text, shown, choices)
         return message, self._changed(kept, message, happening, "whole")
 
-    def _marked(self, kept: KeptMessage, message: Message) -> tuple[NewEvent, ...]:
+    def _marked(self, kept: LoggedMessage, message: Message) -> tuple[NewEvent, ...]:
         if message == kept.message:
             return ()
         happening = Marked(0, message.room, message.id, message.outdated, message.stopped, message.transcript)

@@ -1,6 +1,6 @@
-"""The actions of one answer: equal ones happen once, there are at most twenty, and what became of each is noted.
+"""The actions of one answer: equal ones happen once, there are at most twenty, and the result of each is noted.
 
-Equal actions have equal keys, also across a restart, because a key is made of the turn and of what is asked for.
+Equal actions have equal keys, also after a restart, because a key is made of the turn and the action itself.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ class ActionLog:
         self._conversation = conversation
         self._trigger = trigger
         self.behind: list[PlannedOperation] = []
-        """What was put off until the words of the answer are planned."""
+        """Actions put off until the text of the answer is planned."""
         self._keys: set[str] = set()
-        self._put_off: dict[str, str] = {}  # by key, what each is called
+        self._put_off: dict[str, str] = {}  # the name of each, by key
         self._warnings = 0
         self._under_way: list[tuple[str, asyncio.Future[DeliveryResult]]] = []
 
@@ -50,7 +50,7 @@ class ActionLog:
         return len(self._keys) + waiting >= MOST_ACTIONS
 
     def follow(self, what: str, results: "Iterable[asyncio.Future[DeliveryResult]]") -> None:
-        """What became of it is noted at the end."""
+        """Its result is noted at the end."""
         self._under_way += ((what, result) for result in results)
 
     async def post(self, what: str, name: str, planned: Sequence[PlannedOperation], sender: ConversationSender) -> None:
@@ -62,7 +62,7 @@ class ActionLog:
         self.follow(what, sender.post(planned, self.run))
 
     def put_off(self, what: str, planned: Sequence[PlannedOperation]) -> None:
-        """What goes out behind the words of the answer, in their commit."""
+        """The actions that follow the text of the answer, planned in the same commit."""
         self.behind += [each for each in planned if each.key not in self]
         self._put_off |= {each.key: what for each in planned if each.key not in self}
         self._keys.update(each.key for each in planned)
@@ -75,11 +75,11 @@ class ActionLog:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """Where the log stands, for `since`."""
+        """The present length of the log, for `since`."""
         return len(self.outcomes.steps()), len(self._under_way)
 
     async def since(self, mark: tuple[int, int], name: str, seconds: float) -> Step:
-        """What became of the action that was asked for after this mark."""
+        """The results of actions that were asked for after this mark."""
         noted, begun = mark
         if new := self.outcomes.steps()[noted:]:
             return new[-1]
@@ -97,7 +97,7 @@ class ActionLog:
         return Step(name, "done")
 
     async def finish(self, seconds: float) -> None:
-        """Waits for what is under way, and notes what became of it."""
+        """Waits for the actions under way, and notes their results."""
         if not self._under_way:
             return
         if waiting := [result for _, result in self._under_way if not result.done()]:
@@ -131,7 +131,7 @@ class ActionLog:
         await self.warn(f"{name or what} was denied: {why}")
 
     async def warn(self, why: str) -> None:
-        """Tells the operator; of an answer with thousands of mistakes, the first ones."""
+        """Logs the problems for the operator; of an answer with thousands, only the first ones."""
         self._warnings += 1
         if self._warnings > MOST_WARNINGS:
             return

@@ -1,7 +1,7 @@
 """The end of an answer: what was shown becomes its final messages, or is withdrawn.
 
 Rule 1: the whole answer is planned in one commit; from then on the agent is not asked again (DE-30).
-Rule 2: a run waits for its last delivery, but not for ever: the sender goes on without it.
+Rule 2: a run waits for its last delivery only so long; the sender goes on without it.
 """
 
 import asyncio
@@ -81,7 +81,7 @@ class AnswerFinisher:
             self._directive_runner.handoffs.was_said(words, message)
 
     async def settle_as_voice(self, note: Sequence[PlannedOperation]) -> None:
-        """The voice note, and what follows it, is all of the answer: what was shown of its text is withdrawn."""
+        """The answer is only the voice note and what follows it: text that was shown already is withdrawn."""
         self._text.pass_on_rest()
         words = self._text.words
         handed = self._directive_runner.handoffs.plan(words)
@@ -90,14 +90,14 @@ class AnswerFinisher:
         self._directive_runner.handoffs.was_said(words, "")
 
     async def say(self, sentence: str) -> None:
-        """Says a sentence of the gateway's own instead of an answer, in a message of an earlier run if there is one."""
+        """Says a sentence of the gateway's own instead of an answer, if possible in a message of an earlier run."""
         await self._drafting.close()
         taken_over = self._drafting.draft.slots
         words = self._turn.with_prefix(sentence)
         await self._post(self._settled(words, f"{self._stem}/own") if taken_over else self._own(sentence))
 
     async def withdraw(self, handed: Sequence[PlannedOperation], beside: Sequence[Slot] = ()) -> None:
-        """Removes all that was shown, where the channel can (OD-41); what was handed over stays."""
+        """Removes all that was shown, if the channel can (OD-41); hand-offs stay."""
         await self._drafting.close()
         slots = self._drafting.draft.slots
         channel = self._conversation.channel
@@ -114,7 +114,7 @@ class AnswerFinisher:
         await self._drafting.close()
         self._directive_runner.call_off()
         draft = self._drafting.draft
-        bare = [slot for slot in draft.slots if slot.source in (PLACEHOLDER, "")]  # "": of an earlier run
+        bare = [slot for slot in draft.slots if slot.source in (PLACEHOLDER, "")]  # "": by an earlier run
         if bare:
             self._conversation.sender.post(plan.withdraw(tuple(bare), f"{self._stem}/abandoned"))
         elif self._was_live and draft.slots:

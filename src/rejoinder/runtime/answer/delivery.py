@@ -1,7 +1,7 @@
-"""One agent's answer on its way to one conversation: what it reads becomes text, actions, or silence.
+"""Delivers one agent's answer to one conversation: what the agent writes becomes text, actions, or silence.
 
 Rule 1: the reader decides what is text and what is a directive; nothing here looks into agent text.
-Rule 2: every answer ends in something: a message, an action, a stated silence, or one sentence of failure.
+Rule 2: every answer has a result: a message, an action, a deliberate silence, or one sentence about a failure.
 Rule 3: an answer that may no longer speak says nothing, even if it is still fed text (TU-20).
 """
 
@@ -86,7 +86,7 @@ class StreamedAnswer:
 
     @property
     def is_kept(self) -> bool:
-        """Whether what the turn keeps with its answer is certainly stored."""
+        """Whether what the turn stores with its answer is certainly stored."""
         return self._finisher.is_kept
 
     @property
@@ -103,7 +103,7 @@ class StreamedAnswer:
 
     @property
     def begun(self) -> bool:
-        """Some of it has been shown or done already: starting over would repeat that."""
+        """Whether some of it has been shown or done already, so that starting over would repeat that."""
         return self._text.has_words or self._directive_runner.asked
 
     @property
@@ -125,13 +125,13 @@ class StreamedAnswer:
             self._spoken.note("\n\n")
 
     async def catch_up(self) -> None:
-        """Waits until what was written so far is shown, where drafts are shown, so that the message about to be sent
-        appears below it (TU-34)."""
+        """Waits until the text so far is shown, if drafts are, so that the message about to be sent appears below it
+        (TU-34)."""
         if self._may_speak():
             await self._drafting.catch_up(CATCHING_UP)
 
     async def add_line(self, line: str) -> None:
-        """Adds a line of the gateway's own as a paragraph by itself; it is not searched for directives."""
+        """Adds a line of the gateway's own as a paragraph by itself; directives in it do not count."""
         await self.next_segment()
         if self._may_speak():
             self._text.add_paragraph(line)
@@ -150,7 +150,7 @@ class StreamedAnswer:
         self._beside += [Slot(message, "") for message in messages]
 
     async def finish(self, footer: str = "") -> None:
-        """The agent is done: sends what is left; an answer without any content says that it has none (OD-44)."""
+        """The agent has ended: sends the rest; for an answer without any content it says so (OD-44)."""
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
@@ -185,9 +185,9 @@ class StreamedAnswer:
         return channel.shown_agent(agent) if can(channel, NamesAgents) else agent
 
     async def fail(self, sentence: str, detail: str) -> None:
-        """What was shown stays; the person gets the sentence as a message of its own, the operator gets the detail.
+        """Leaves what was shown, and sends the sentence as a message of its own; the detail is for the operator.
 
-        A failed heartbeat is only logged: no person is waiting for it, and it is tried again soon.
+        A failed heartbeat is only logged, because no person waits for it and it is tried again soon.
         """
         if self._turn.beat is not None:
             log.warning("a heartbeat of %s has failed: %s %s", self._context.agent, sentence, detail)
@@ -213,7 +213,7 @@ class StreamedAnswer:
                     self._spoken.note(text)
                     self._text.add(text)
                 case Directive():
-                    if event.name == VOICE and self._text.has_words:  # it takes its place behind them (ME-3)
+                    if event.name == VOICE and self._text.has_words:  # its place is behind them (ME-3)
                         await self.catch_up()
                     words_wait = self._text.is_hidden and self._text.has_words
                     if instead := await self._directive_runner.obey(event, words_wait=words_wait):
@@ -229,7 +229,7 @@ class StreamedAnswer:
                     pass  # the last event: `finish` withdraws the answer
 
     async def _end_cut(self) -> Sequence[PlannedOperation]:
-        """If the answer was cut, says so, and returns the message with the file that has all of it."""
+        """If the answer was cut, says so, and returns the message with the file of the whole answer."""
         if self._reader.silent or not self._text.has_words:
             return ()
         self._text.pass_on_rest()
@@ -260,5 +260,5 @@ class StreamedAnswer:
 
 
 def _is_heard_alone(speech: Speech | None) -> bool:
-    """Whether people are to hear it and not to read it: then no draft is shown."""
+    """Whether the answer is spoken and not shown as text, so that there is no draft."""
     return speech is not None and not speech.options.keeps_text and speech.speaks_whole(marked=False)

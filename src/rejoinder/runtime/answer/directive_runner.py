@@ -1,8 +1,8 @@
-"""What the agent asks for besides its text: each directive is checked against what the agent may do here and carried
-out, and its outcome is reported.
+"""Carries out what the agent asks for besides its text: checks that the agent may do it here, does it, and reports the
+outcome.
 
-Rule 1: authority is the boundary: only messages of this conversation, only what is granted (OD-52).
-Rule 2: an action happens when its tag closes; it is a part of the outbox like any message (OD-50).
+Rule 1: a directive reaches only messages of this conversation, and does only what is granted (OD-52).
+Rule 2: an action starts when its tag closes, and goes through the outbox like any message (OD-50).
 Rule 3: no failure here fails a delivery or becomes a message in the chat (OD-51).
 """
 
@@ -57,7 +57,7 @@ Act = Callable[[Given], Awaitable[None]]
 
 
 class DirectiveRunner:
-    """`shape`, `files` and `handoffs` carry out the directives of their kind; the others are carried out here."""
+    """`shape`, `files` and `handoffs` carry out the directives of their kind, and this class all others."""
 
     def __init__(
         self,
@@ -80,9 +80,9 @@ class DirectiveRunner:
         self._spawned: dict[str, int] = {}
 
     async def obey(self, directive: Directive, *, words_wait: bool = False) -> str:
-        """Returns words that were to be spoken and have to be written instead; mostly there are none.
+        """Returns text that should have been spoken and has to be written instead; usually there is none.
 
-        `words_wait`: there are words before it that go out at the end only, and a voice note goes behind them."""
+        `words_wait`: text before the directive is sent only at the end, so a voice note has to follow that."""
         name, known = directive.name, self._context.directives
         declared = known.named[name]
         self.asked = self.asked or not declared.shapes_reply
@@ -105,7 +105,7 @@ class DirectiveRunner:
         return ""
 
     async def use(self, directive: Directive) -> Step:
-        """As `obey`, for a tool that waits for what comes of it."""
+        """Like `obey`, for a tool that waits for the result."""
         mark = self.log.mark
         await self.obey(directive)
         return await self.log.since(mark, directive.name, ACTING)
@@ -135,7 +135,7 @@ class DirectiveRunner:
                 await self._speak(effect.text, name)
             case ShapeReply():
                 self.shape.shape(effect, name, declared)
-            case _:  # other packages choose among these; what they add is an `act`
+            case _:  # other packages choose among these; a directive they add is an `act`
                 assert_never(effect)
 
     async def _act(self, directive: Directive, declared: Declaration, act: Act) -> None:
@@ -163,7 +163,7 @@ class DirectiveRunner:
             self.log.outcomes.note(name, "done")
 
     async def _speak(self, text: str, name: str, *, words_wait: bool = False) -> str:
-        """A voice note in its place among the messages of the answer; its words where it cannot be had (ME-3)."""
+        """Puts a voice note in its place among the messages of the answer, or its text if it cannot be made (ME-3)."""
         speech, here = self._context.speech, self._conversation
         if speech is None or "voice" not in here.settings.can:
             await self.log.fail(name, "unsupported", "no text-to-speech is set up")
@@ -234,7 +234,7 @@ class DirectiveRunner:
         self.log.outcomes.note(what, "done")
 
     async def finish(self, seconds: float) -> None:
-        """Waits for what is under way, and notes what became of it."""
+        """Waits for the actions under way, and notes their results."""
         await self.log.finish(seconds)
         self.handoffs.note()
 

@@ -253,7 +253,7 @@ class Drafting:
             self._sender.typing_calls.call_back()  # this frame may turn out to be the last
             self._sender.check()
             with self._sender.typing_calls.speaking():
-                outcome = await self._sender.low_priority.make(call)
+                outcome = await self._sender.low_priority.run(call)
         finally:
             self._under_way = None
             answered.set()

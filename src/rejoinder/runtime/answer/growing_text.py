@@ -1,8 +1,8 @@
-"""The text of an answer as it comes: paragraphs are kept apart, secrets are taken out, the prefix is put before it, and
-it is cut where it is too long.
+"""The text of an answer as it grows: keeps paragraphs apart, removes secrets, adds the prefix, and cuts what is too
+long.
 
 Rule 1: what people see only grows, and every frame is a prefix of the final text (DE-1).
-Rule 2: what the gateway itself adds passes through here too, as paragraphs of their own.
+Rule 2: what the gateway itself adds goes through here too, each as a paragraph of its own.
 """
 
 import asyncio
@@ -16,14 +16,14 @@ from rejoinder.runtime.answer.drafting import Drafting
 from rejoinder.runtime.answer.length import AnswerLength
 
 ENOUGH_TO_REVEAL = 4096
-"""Characters of an answer that is not shown as it grows are searched for secrets when there are so many."""
+"""How many characters of an answer that is not shown yet are collected before they are searched for secrets."""
 ENOUGH_TO_PREFIX = 24
 """Characters needed to know whether an answer begins with its prefix, a list or a fence (DE-5)."""
 
 
 class GrowingText:
-    """`prefix`: what is shown before the first of such words; None: there is no prefix. `is_hidden`: nothing is shown
-    until it is whole."""
+    """`prefix`: what is shown before an answer that begins with these words; None: no prefix. `is_hidden`: nothing is
+    shown before the answer is complete."""
 
     def __init__(
         self, drafting: Drafting, length: AnswerLength, prefix: Callable[[str], str] | None, *, is_hidden: bool
@@ -43,7 +43,7 @@ class GrowingText:
 
     @property
     def words(self) -> str:
-        """What has been passed on of the agent's words."""
+        """The part of the agent's text that has been passed on."""
         return self._drafting.draft.text[self._worn :] if self._unprefixed is None else self._unprefixed
 
     def add(self, text: str) -> None:
@@ -57,7 +57,7 @@ class GrowingText:
         self._grow(text)
 
     def add_paragraph(self, text: str) -> None:
-        """Something that is a paragraph by itself."""
+        """Adds a paragraph."""
         self._between_segments = True
         self.add(text)
         self._between_segments = True
@@ -77,7 +77,7 @@ class GrowingText:
 
     @property
     def is_full(self) -> bool:
-        """Whether there is so much without room in the answer that it is worth writing to the file."""
+        """Whether enough text did not fit into the answer to be worth writing to the file."""
         return self._length.is_full
 
     async def write_full(self) -> None:
@@ -85,7 +85,7 @@ class GrowingText:
 
     @property
     def is_over(self) -> bool:
-        """Whether what was passed on of the answer is too long."""
+        """Whether the text that was passed on is too long."""
         return self._length.is_over
 
     async def cut(self) -> AnswerLength:
@@ -94,7 +94,7 @@ class GrowingText:
         cut, self._length = (
             self._length,
             AnswerLength(MAX_ANSWER_CHARS, None, ""),
-        )  # what the gateway itself adds has room
+        )  # what the gateway itself adds always fits
         closing = await asyncio.to_thread(closing_of, self.words)
         self._drafting.grow(f"{closing}\n\n{cut.sentence}")
         self._between_segments = True

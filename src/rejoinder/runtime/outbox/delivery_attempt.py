@@ -1,6 +1,6 @@
-"""Carries out one part of a conversation: the call, what follows from its outcome, and what is stored of that.
+"""Sends one part of a conversation: makes the call, acts on its outcome, and stores the result.
 
-Rule 1: what has happened is written down, however long the store takes to recover (DU-15).
+Rule 1: what has happened is stored, however long the store takes to recover (DU-15).
 Rule 2: callers that wait for a part are told as soon as it has arrived; its receipt is stored after that.
 Rule 3: a part that may or may not have arrived is looked up where the channel can do that (DU-3); the parts behind it
         wait until its result is settled.
@@ -100,7 +100,7 @@ class PartQueue(Protocol):
         ...
 
     def has_more(self) -> None:
-        """The store has something to send, now or later."""
+        """The store may have something to send, now or later."""
         ...
 
     def wake(self, *, rows: bool = False) -> None: ...
@@ -120,7 +120,7 @@ class DeliveryAttempts:
         self._route = line.route
         self._channel = account.channel
         self.recognised_by: Recognises = recognised_by(account.channel)
-        """What can be found out about a call that was not answered."""
+        """How the result of a call without an answer can be found out."""
         self._account = account
         self._store = services.store
         self._kept = StoreAndFiles(services.store, services.blobs)
@@ -146,7 +146,7 @@ class DeliveryAttempts:
             operation = operation or decode(row.body)
         except DecodeError as error:
             return await (self._leave(row, error) if self._is_of_another(row) else self._bury(row, error))
-        conceded, line = frozenset(row.conceded), self._line
+        omitted, line = frozenset(row.omitted), self._line
         place = await self._place_of(row) if self._may_move(operation) else None
         before, accepted = _POINTS.get(type(operation), ("K16", "K17"))
         crashpoint(before)
@@ -154,8 +154,8 @@ class DeliveryAttempts:
         try:
             line.pace.spend()
             with line.typing_calls.speaking(), calling(accepted):
-                call = perform(operation, self._channel, self._route, conceded, self._kept, place, self._clock())
-                outcome = await (line.low_priority.make(call) if type(operation) is React else call)
+                call = perform(operation, self._channel, self._route, omitted, self._kept, place, self._clock())
+                outcome = await (line.low_priority.run(call) if type(operation) is React else call)
         except Exception as error:  # a channel may be third-party code
             log.exception("%s failed while sending a part", self._channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
@@ -166,14 +166,14 @@ class DeliveryAttempts:
         crashpoint("K19")
 
     def _is_of_another(self, row: StoredPart) -> bool:
-        """Whether another process on the store may know how to send it; a damaged part comes without a body."""
+        """Whether another process on the store may know how to send it. A damaged part has no body."""
         return self._services.is_shared and bool(row.body)
 
     async def _leave(self, row: StoredPart, error: DecodeError) -> None:
-        """It stays the first of its line until a process of its version has the shard (SC-25)."""
+        """Leaves the part the first in its queue until a process that can read it has the shard (SC-25)."""
         log.warning("%s: part %s is left to other processes: %s", self._channel.name, row.key, error)
         later = self._clock() + LEFT
-        await self._keep(RetryPart(row, later, f"left to other processes: {error}", False, row.conceded))
+        await self._keep(RetryPart(row, later, f"left to other processes: {error}", False, row.omitted))
         self._line.has_more()
 
     async def _bury(self, row: StoredPart, error: DecodeError) -> None:
@@ -188,7 +188,7 @@ class DeliveryAttempts:
             operation,
             self.recognised_by,
             tries=row.attempts,
-            conceded=frozenset(row.conceded),
+            omitted=frozenset(row.omitted),
             on_unknown=self._on_unknown,
             jitter=random(),
         )
@@ -262,7 +262,7 @@ class DeliveryAttempts:
         return self._line.messages if place is None else self._line.index_at(place)
 
     async def _place_of(self, row: StoredPart) -> Route | None:
-        """Where the messages of this answer stand that arrived before this one, if not here: it follows them (CH-2)."""
+        """The place where earlier messages of this answer arrived, if not here: this one follows them (CH-2)."""
         for other in await self._store.parts_under(row.key.rsplit("/", 2)[0]):
             if other.id < row.id and other.kind == row.kind and other.receipt and other.route == row.route:
                 stands = await where(other.receipt, row.route, self._channel, self._store)
@@ -281,15 +281,15 @@ class DeliveryAttempts:
             if not was:
                 refused = "%s: nothing can be sent: %s; messages are kept and tried again in %.0f s, then each minute"
                 log.error(refused, self._channel.name, verdict.error, seconds)
-        elif verdict.concedes is not None:
-            log.warning("%s refused a %s: %s", self._channel.name, verdict.concedes, verdict.error)
+        elif verdict.omits is not None:
+            log.warning("%s refused a %s: %s", self._channel.name, verdict.omits, verdict.error)
         elif verdict.everywhere:
             waits = "%s: nothing is sent for %.0f s: %s; messages are kept"
             log.warning(waits, self._channel.name, verdict.seconds, verdict.error)
         elif verdict.seconds:
             log.info("%s: trying again in %.1f s: %s", self._channel.name, verdict.seconds, verdict.error)
-        at, given_up = now + timedelta(seconds=verdict.seconds), {*row.conceded, *filter(None, (verdict.concedes,))}
-        await self._keep(RetryPart(row, at, verdict.error, verdict.counted, tuple(sorted(given_up))))
+        at, omitted = now + timedelta(seconds=verdict.seconds), {*row.omitted, *filter(None, (verdict.omits,))}
+        await self._keep(RetryPart(row, at, verdict.error, verdict.counted, tuple(sorted(omitted))))
         if not verdict.counted:
             self._line.pace.pause(verdict.seconds, everywhere=verdict.everywhere)
         self._line.has_more()
@@ -300,7 +300,7 @@ class DeliveryAttempts:
             self._account.accept()
 
     async def _look(self, row: StoredPart, operation: Operation) -> None:
-        """Asks the platform whether the part is there; until that is known nothing else is sent here."""
+        """Asks the platform whether the part arrived; until that is known nothing else is sent here."""
         channel, now = self._channel, self._clock()
         self.looking.add(row.id)
         outcome: Outcome = Unknown("it cannot be looked up")
@@ -308,7 +308,7 @@ class DeliveryAttempts:
         try:
             if can(channel, CanFind) and isinstance(operation, Say | Open):
                 place = await self._place_of(row) if self._may_move(operation) else None
-                form = form_of(operation.part, None, frozenset(row.conceded), place)
+                form = form_of(operation.part, None, frozenset(row.omitted), place)
                 if form.files and can(channel, CanFindFiles):
                     known = await self._store.messages(form.route, limit=LATEST_MESSAGES)
                     outcome = await channel.find_files(form, row.planned, {message.id for message in known})
@@ -324,10 +324,10 @@ class DeliveryAttempts:
             case Delivered(message=message, place=place):
                 unwanted = await self._unwanted(row, operation, message, now)
                 await self._arrived(row, operation, message, now, *unwanted, place=place)
-            case Rejected(reason=reason):  # an opening that was not found
+            case Rejected(reason=reason):  # the opening was not found
                 await self._forget(row, reason)
             case RetryAfter(limited=False):
-                await self._keep(RetryPart(row, now, row.error, conceded=row.conceded))
+                await self._keep(RetryPart(row, now, row.error, omitted=row.omitted))
                 self.looking.discard(row.id)
                 self._line.has_more()
             case RetryAfter():  # a rate limit: this does not count as a look
@@ -363,7 +363,7 @@ class DeliveryAttempts:
     async def _unwanted(
         self, row: StoredPart, operation: Operation, message: str, now: datetime
     ) -> tuple[PlanParts, ...]:
-        """The removal of a draft that nobody goes on with: its turn has ended without it."""
+        """The removal of a draft that its turn left behind when it ended."""
         turn = await self._store.turn(row.turn) if row.turn is not None and isinstance(operation, Open) else None
         if turn is None or turn.turn.state == "open":
             return ()
@@ -389,7 +389,7 @@ class DeliveryAttempts:
     # --- after a restart ----------------------------------------------------------------------------
 
     def settle(self, row: StoredPart) -> None:
-        """Finds out about a part that was under way when a process died, or whose result is not known yet."""
+        """Finds out whether a part arrived that was under way when a process died, or whose result is not known."""
         self.looking.add(row.id)
         self._services.tasks.start(f"settle:{self._route.channel}:{self._route.chat}", self._settle(row, self._line))
 
@@ -412,14 +412,14 @@ class DeliveryAttempts:
                 case Forget():
                     await self._forget(row, error)
                 case _:
-                    await self._keep(RetryPart(row, now, error, conceded=row.conceded))
+                    await self._keep(RetryPart(row, now, error, omitted=row.omitted))
                     self.looking.discard(row.id)
         except Superseded:  # it has been settled elsewhere
             self.looking.discard(row.id)
         line.wake(rows=True)
 
     async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
-        """Writes what has happened already, however long the store takes to recover (DU-15)."""
+        """Stores what has happened already, however long the store takes to recover (DU-15)."""
         batch = WriteBatch(*verbs)
         await batch.insist(self._store)
         return batch.results

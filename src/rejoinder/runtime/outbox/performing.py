@@ -91,37 +91,37 @@ async def perform(
     operation: Operation,
     channel: Channel,
     route: Route,
-    conceded: frozenset[str],
+    omitted: frozenset[str],
     kept: StoreAndFiles,
     place: Route | None = None,
     now: datetime | None = None,
 ) -> Outcome:
-    """`conceded`: what earlier tries have given up, such as the formatting. `place`: where the message before it
+    """`omitted`: what earlier tries left out, such as the formatting. `place`: where the message before it
     stands, if not where it was sent. What the platform has given to answer with is used until it expires (CH-3)."""
     if now is not None and isinstance(operation, Words):
         operation = in_time(operation, now)
     match operation:
         case Say(part=part, plain=plain):
-            part = form_of(part, plain, conceded, place)
+            part = form_of(part, plain, omitted, place)
             outcome = await (send_files(part, channel, kept.blobs) if part.files else channel.send(part))
             if isinstance(outcome, Delivered) and outcome.place is None and part.route != route:
                 return Delivered(outcome.message, part.route)
             return outcome
         case Open(part=part):
-            part = form_of(part, None, conceded)
+            part = form_of(part, None, omitted)
             return await (channel.begin(part) if can(channel, CanStream) else channel.send(part))
         case Amend() | React() | Remove():
             there = await where(operation.message, route, channel, kept.store)
-            return await _change(operation, channel, there, conceded, kept.store)
+            return await _change(operation, channel, there, omitted, kept.store)
 
 
 async def _change(
-    operation: Amend | React | Remove, channel: Channel, route: Route, conceded: frozenset[str], store: StoreReader
+    operation: Amend | React | Remove, channel: Channel, route: Route, omitted: frozenset[str], store: StoreReader
 ) -> Outcome:
     """What is done to a message that stands there already."""
     match operation:
         case Amend():
-            return await _amend(operation, channel, route, conceded)
+            return await _amend(operation, channel, route, omitted)
         case React(message=message, emoji=emoji, remove=remove, author=author):
             if can(channel, CanReact):
                 return await channel.react(route, message, emoji, remove=remove, author=author)
@@ -132,12 +132,12 @@ async def _change(
     return Rejected(f"{channel.name} cannot do it")
 
 
-async def _amend(operation: Amend, channel: Channel, route: Route, conceded: frozenset[str]) -> Outcome:
+async def _amend(operation: Amend, channel: Channel, route: Route, omitted: frozenset[str]) -> Outcome:
     part = operation.part
-    if "message" in conceded:  # the message is gone
-        return await channel.send(form_of(part, operation.plain, conceded))
+    if "message" in omitted:  # the message is gone
+        return await channel.send(form_of(part, operation.plain, omitted))
     if can(channel, CanEdit):
-        return await channel.edit(route, operation.message, form_of(part, operation.plain, conceded))
+        return await channel.edit(route, operation.message, form_of(part, operation.plain, omitted))
     if can(channel, CanStream):
         if rest := part.text[operation.grown :]:
             await channel.append(route, operation.message, rest)

@@ -1,10 +1,9 @@
-"""One conversation's sender: what is to be said there goes out in order, one call at a time (DE-3, DE-30).
+"""The sender of one conversation: sends what is to be said there in order, one call at a time (DE-3, DE-30).
 
 Rule 1: nothing is sent that is not committed, and nothing is sent again that may have arrived, unless the channel
         makes that harmless or the operator wants it (DU-3).
 Rule 2: planning and claiming is one commit, the receipt another; between them is the channel call and nothing else.
-Rule 3: a caller may stop waiting: what has been planned is sent anyway, what has not been planned by then is
-        not.
+Rule 3: a caller may stop waiting: what has been planned by then is sent anyway, and the rest is not.
 Rule 4: words overtake reactions, in the store and before it (DE-32): nothing depends on a reaction. Requests are
         planned in the order they were made, so an answer's reactions are planned before its end.
 Rule 5: a task runs while there is something to do, and a timer when that is later. Drafts come last: they are
@@ -23,7 +22,7 @@ from typing import Final
 from msgspec import Struct
 
 from rejoinder.alarms import Alarm, call_at
-from rejoinder.channels.base import Channel, PacesFrames
+from rejoinder.channels.base import Channel, LimitsFrameRate
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import Route
@@ -66,7 +65,7 @@ class Request(Struct, frozen=True):
     also: WriteBatch | None
     results: "tuple[asyncio.Future[DeliveryResult], ...]"
     yields: bool
-    """Nothing but reactions: words that are posted later overtake it."""
+    """Whether it holds only reactions, so that text posted later overtakes it."""
 
 
 class ConversationSender:
@@ -84,15 +83,15 @@ class ConversationSender:
         self.channel = account.channel
         self.tell = services.hooks.tell
         self.check = services.lease.check
-        """Raises `LeaseLost` when nothing may be sent any more; called right before every call (SC-3)."""
+        """Called right before every call; raises `LeaseLost` if nothing may be sent any more (SC-3)."""
         self.messages = MessageIndex(services.store, route)
         """What was said here, kept up to date with what is sent."""
         self.writing = DraftRotation(account.channel.name)
         """The drafts of the agents that are writing here."""
         self.low_priority = YieldingCalls()
-        """Makes the calls that yield to words: frames and reactions."""
+        """Makes the calls that yield to messages: frames and reactions."""
         self.typing_calls = TypingCalls()
-        """The typing signs, which are to follow no words."""
+        """The typing signs, which must not come after the message they announce."""
         self.pace = ConversationPace(account, route.chat, _frames(account.channel, route))
         self.pauses: dict[str, float] = {}
         """Seconds to pause after each of these parts, by key (DE-22)."""
@@ -114,7 +113,7 @@ class ConversationSender:
         self._alarm: Alarm | None = None
         self._woken = False
 
-    # --- asked --------------------------------------------------------------------------------------
+    # --- requests -----------------------------------------------------------------------------------
 
     def post(
         self,
@@ -184,7 +183,7 @@ class ConversationSender:
             self.low_priority.hurry()
             self.typing_calls.call_back()
         self._woken = True
-        if self._alarm is not None:  # whoever is awake sees what is due, and sets the next one
+        if self._alarm is not None:  # a running task sees what is due, and sets the next timer
             self._alarm.cancel()
             self._alarm = None
         if self._task is None:
@@ -219,12 +218,12 @@ class ConversationSender:
             if fault.fault == "closed":
                 self._give_up()
             else:
-                self._wake_in(STORE_PAUSE)  # the store itself logs, once, why nothing can be written
+                self._wake_in(STORE_PAUSE)  # the store logs once why nothing can be written
         finally:
             self._task = None
 
     def _give_up(self) -> None:
-        """The gateway ends and nothing can be kept any more: whoever waits for a result would wait for ever."""
+        """The gateway ends and nothing can be stored any more, so the callers that wait for a result are released."""
         waiting = [*(request.results for request in self._requests), *self._following.values()]
         self._requests.clear()
         self._following.clear()
@@ -253,11 +252,11 @@ class ConversationSender:
         return await self._draft_next() if self.writing else False
 
     def _is_overtaken(self) -> bool:
-        """Whether the first request is reactions and words wait behind it, about to be planned."""
+        """Whether the first request is only reactions, and text behind it waits to be planned."""
         return self._requests[0].yields and any(not request.yields for request in self._requests)
 
     async def _try_again(self) -> bool:
-        """One call alone finds out whether the refusal of the account is over (DE-32)."""
+        """While the account is refused, one single call finds out whether it is accepted again (DE-32)."""
         self._account.try_again()
         with self.pace.reserved():
             if self._requests and await self._plan(self._requests[0], claims=True):
@@ -349,7 +348,7 @@ class ConversationSender:
     # --- after a restart, and by hand ---------------------------------------------------------------
 
     def settle(self, row: StoredPart) -> None:
-        """Finds out about a part that was under way when a process died."""
+        """Finds out whether a part arrived that was under way when a process died."""
         self.attempts.settle(row)
 
     async def resend(self, rows: Iterable[StoredPart]) -> int:
@@ -378,5 +377,5 @@ class ConversationSender:
 
 
 def _frames(channel: Channel, route: Route) -> Rate | None:
-    rate = channel.frame_rate(route) if can(channel, PacesFrames) else None
+    rate = channel.frame_rate(route) if can(channel, LimitsFrameRate) else None
     return None if rate is None else Rate(*rate)

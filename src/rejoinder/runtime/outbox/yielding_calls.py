@@ -27,7 +27,7 @@ class YieldingCalls:
     def __init__(self) -> None:
         self._limit: asyncio.Timeout | None = None
 
-    async def make(self, call: Coroutine[Any, Any, Outcome]) -> Outcome:
+    async def run(self, call: Coroutine[Any, Any, Outcome]) -> Outcome:
         self._limit = limit = asyncio.timeout(LONGEST)
         try:
             async with limit:

@@ -78,9 +78,9 @@ class Access:
         paired = self._paired[wish.channel]
         return (edit, *(Unpair(each) for each in paired if meant.named(each.account, (each.sender,))))
 
-    def request_pairing(self, asked: AskPairing, now: datetime) -> PutPairingRequest:
-        place = (asked.channel, asked.account)
-        request = PairingRequest(*place, asked.sender, asked.code, asked.asked, now, asked.expires)
+    def request_pairing(self, effect: AskPairing, now: datetime) -> PutPairingRequest:
+        place = (effect.channel, effect.account)
+        request = PairingRequest(*place, effect.sender, effect.code, effect.asked, now, effect.expires)
         return PutPairingRequest(request, pairing.MOST_PENDING)
 
     def approve(self, code: str, now: datetime) -> PairSender:

@@ -1,7 +1,7 @@
 """What a decision leads to: one commit that stores it, with the start of its turn if that is immediate (DU-12).
 
-Before that commit nothing has happened. After it the message is settled or has its place in a lane, and hooks and
-replies follow.
+Before that commit nothing has an effect. After it the message is settled or waits in a lane, and then hooks are told
+and replies sent.
 """
 
 from collections.abc import Coroutine
@@ -40,7 +40,7 @@ class Consequences:
         self._routing = routing
 
     def of(self, decision: Decision, held: HeldSession) -> Coroutine[Any, Any, None]:
-        """For a decision made with its session in hand."""
+        """Carries out a decision for which the session was locked."""
         if isinstance(decision.result.outcome, Continue):
             return self._routing.route(decision, held)
         if (work := self._effects.as_turn(decision.result, decision.agent)) is not None:
@@ -48,13 +48,13 @@ class Consequences:
         return self.settle(decision, held)
 
     async def settle(self, decision: Decision, held: HeldSession | None) -> None:
-        """For an event that gets no turn."""
-        walked, conversation = decision.result, decision.conversation
+        """Stores the decision of an event that gets no turn."""
+        result, conversation = decision.result, decision.conversation
         record = await self._recorder.begin(decision)
         batch = record.batch
-        overheard = any(isinstance(effect, Overhear) for effect in walked.effects)
-        batch.add_all((SettleEvent(decision.event.id, end_of(walked, overheard=overheard), overheard),))
-        session = None if held is None or walked.session == held.session else walked.session
+        overheard = any(isinstance(effect, Overhear) for effect in result.effects)
+        batch.add_all((SettleEvent(decision.event.id, end_of(result, overheard=overheard), overheard),))
+        session = None if held is None or result.session == held.session else result.session
         if held is not None and session is not None:
             batch.add_all(held.put_verbs(session))
             batch.add_all(self._recorder.kept_start(held, session, conversation))

@@ -1,6 +1,6 @@
 """Decides the messages of each place one after the other, in the order in which they came.
 
-The channel that delivers them does not wait for the decisions. What follows from a decision is in consequences.py.
+The channel that delivers them does not wait for the decisions. What a decision leads to is in consequences.py.
 """
 
 import asyncio
@@ -81,7 +81,7 @@ class Decider:
         self._queues: dict[Route, PlaceQueue] = {}
 
     def decide(self, *group: InboxEvent) -> asyncio.Task[None]:
-        """Decides what a sender typed in one go as one message, after the earlier messages of its place."""
+        """Decides the messages that a sender typed in one go as one, after the earlier messages of the place."""
         inbound, rules = group[-1].inbound, self._settings.now.rules
         here = members(inbound, channel_rules(rules, inbound.channel))
         session = rules.settings.session
@@ -107,7 +107,7 @@ class Decider:
         return queue.task
 
     def forget(self, event: InboxEvent) -> None:
-        """The event could not be stored: it does not exist, and its decision has no effect."""
+        """The event could not be stored, so its decision has no effect."""
         if (queue := self._queues.get(event.inbound.route)) is None:
             return
         for arrival in [each for each in queue.arrived if each.events == (event,)]:
@@ -131,7 +131,7 @@ class Decider:
                     self._precedence.give_back(arrival.ticket)  # the gateway ends: release those that wait behind it
                     raise
                 continue
-            except Superseded as lost:  # what the decision was based on was changed from outside the engine
+            except Superseded as lost:  # something the decision was based on has changed outside the engine
                 log.info("%s; it is decided again", lost)
                 self._gatherer.read_again()
                 if (again := again + 1) < DECIDED_AGAIN:
@@ -153,7 +153,7 @@ class Decider:
             again = 0
 
     async def _decide(self, arrival: Arrival, conversation: Conversation) -> Arrival | None:
-        """Returns it if it had to be understood, or spoken, first: then it is to be decided once more."""
+        """Returns the message if it first had to be understood or spoken, and now has to be decided again."""
         now, rules, here, keys = self._clock(), arrival.rules, arrival.members, arrival.ticket.keys
         before, event = arrival.events[:-1], arrival.events[-1]
         inbound = _as_one(arrival.events)
@@ -206,7 +206,7 @@ class Decider:
     async def _speak(
         self, arrival: Arrival, message: InboundMessage, session: Session, here: Conversation, words: str
     ) -> Arrival:
-        """What a command wants spoken; while that is done, the session is not held."""
+        """Speaks what a command wants spoken; the session is not locked meanwhile."""
         settings = self._settings.now
         speech = speech_of(message, session, settings, here, self._agents[session.agent])
         await self._spoken.speak(arrival.events[-1].id, words, speech, here)
@@ -236,12 +236,12 @@ class Decider:
 
 
 def _as_one(group: tuple[InboxEvent, ...]) -> Inbound:
-    """What a sender typed in one go."""
+    """The messages that a sender typed in one go, as one."""
     return group[0].inbound if len(group) == 1 else joined(tuple([event.inbound for event in group]))
 
 
 def _keys(inbound: Inbound, settings: SessionSettings, agents: tuple[str, ...]) -> tuple[str, ...]:
-    """The sessions it may enter, one of each of these agents: usually there is one."""
+    """The sessions it may enter, one for each of these agents; usually there is only one."""
     if len(agents) == 1:
         return (session_key(inbound, settings, agents[0]),)
     return tuple([session_key(inbound, settings, agent) for agent in agents])

@@ -33,6 +33,6 @@ class Decision(Struct, frozen=True):
 
 
 def asking(decision: Decision) -> EffectContext:
-    walked, here = decision.result, decision.conversation
+    result, here = decision.result, decision.conversation
     who = (here, decision.agent, decision.members, decision.now)
-    return EffectContext(decision.event, walked.message, walked.session, *who)
+    return EffectContext(decision.event, result.message, result.session, *who)

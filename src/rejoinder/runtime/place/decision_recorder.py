@@ -45,27 +45,27 @@ class DecisionRecorder:
 
     async def begin(self, decision: Decision) -> DecisionRecord:
         """Performs the effects; nothing is written yet."""
-        batch, walked, now, event = WriteBatch(), decision.result, decision.now, decision.event
+        batch, result, now, event = WriteBatch(), decision.result, decision.now, decision.event
         conversation, performed = decision.conversation, ()
-        if walked.effects:
-            performed = [await self._effects.perform(effect, asking(decision)) for effect in walked.effects]
-        inbounds, readable = [event.inbound], walked.message.refusal is None
+        if result.effects:
+            performed = [await self._effects.perform(effect, asking(decision)) for effect in result.effects]
+        inbounds, readable = [event.inbound], result.message.refusal is None
         if decision.before:
             inbounds = [each.inbound for each in (*decision.before, event)]
         noted = batch.add(conversation.messages_to_index(inbounds, now, readable=readable, ours=decision.ours))
         for each in decision.before:
             joined = f"joined to {event.inbound.message_id}"
             batch.add_all((SettleEvent(each.id, joined), Trace(each.id, now, (Step("debounce", joined),))))
-        batch.add_all((Trace(event.id, now, walked.trace),))
+        batch.add_all((Trace(event.id, now, result.trace),))
         for each in performed:
             batch.add_all(each.verbs)
         effects_say = [each.says for each in performed if each.says is not None] if performed else ()
-        if said := replies_to(event.inbound, walked, effects_say):
+        if said := replies_to(event.inbound, result, effects_say):
             said = map(self._prefix(decision), said)
             context, one = event.inbound.reply_context, only_for(event.inbound, self._settings.now.rules.commands)
             stem = said_about(event.id)
             batch.add_all((conversation.parts_to_say(said, now, stem=stem, context=context, only_for=one),))
-        if by_owner := walked.message.is_owners_alone:
+        if by_owner := result.message.is_owners_alone:
             batch.add_all(self._owners.to_keep(conversation.route))
         return DecisionRecord(batch, noted, performed, bool(said), by_owner)
 

@@ -115,18 +115,18 @@ class Effects:
         self._run_command = run_command
         self._revise = revise
 
-    def as_turn(self, walked: StageResult, agent: str) -> StageResult | None:
+    def as_turn(self, result: StageResult, agent: str) -> StageResult | None:
         """Work that takes the agent's time is done by a turn, which waits for earlier turns and can be stopped (TU-23).
 
         None: this decision asks for no such work.
         """
-        wanted = [effect for effect in walked.effects if isinstance(effect, CompactSession)]
+        wanted = [effect for effect in result.effects if isinstance(effect, CompactSession)]
         if not wanted or not can(self._agents[agent], CanCompact):
             return None
-        others = tuple([effect for effect in walked.effects if not isinstance(effect, CompactSession)])
-        message = replace(walked.message, agents=(agent,), compacts=True, prompt=wanted[-1].instructions)
-        said = tuple([reply for reply in walked.replies if reply != MEMORY_SHORTENED])  # the turn says it
-        return replace(walked, message=message, outcome=PASS, replies=said, effects=others)
+        others = tuple([effect for effect in result.effects if not isinstance(effect, CompactSession)])
+        message = replace(result.message, agents=(agent,), compacts=True, prompt=wanted[-1].instructions)
+        said = tuple([reply for reply in result.replies if reply != MEMORY_SHORTENED])  # the turn says it
+        return replace(result, message=message, outcome=PASS, replies=said, effects=others)
 
     async def perform(self, effect: Effect, asking: EffectContext) -> EffectResult:
         conversation, agent, members, now = asking.conversation, asking.agent, asking.members, asking.now

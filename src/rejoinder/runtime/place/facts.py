@@ -70,8 +70,8 @@ class FactGatherer:
         *,
         ours: bool,
     ) -> Facts:
-        """`session` and `agent` are those the message would go to; `turns` are the bot turns including this message;
-        `quoted` is the message it answers. `ours`: one of our own agents said it."""
+        """`session` and `agent`: where the message would go. `turns`: the bot turns, including this message. `quoted`:
+        the message it replies to. `ours`: one of our own agents wrote it."""
         here, sender = conversation.messages.facts, inbound.sender
         place, of_group, of_sender = (inbound.channel, inbound.account), 0, 0
         await self._access.read(place)
@@ -114,7 +114,7 @@ class FactGatherer:
         session: str,
         agent: str,
     ) -> Facts:
-        """With what only commands and directives ask for."""
+        """Adds the facts that only commands and directives ask for."""
         speaker = self._agents.get(agent)
         runs = self._with_status(facts.run_facts, session, speaker)
         if "parts" in needs:
@@ -132,33 +132,34 @@ class FactGatherer:
         )
 
     def read_again(self) -> None:
-        """Others have changed what is asked for with each message."""
+        """Another process has changed facts that are cached for every message."""
         self._access.forget()
 
     async def _offered(self, agent: str) -> tuple[str, ...]:
-        """The models the agent says it has."""
+        """The models that the agent lists."""
         speaker = self._agents.get(agent)
         return await speaker.list_models() if can(speaker, CanListModels) else ()
 
     async def _modes(self, agent: str) -> tuple[str, ...]:
-        """In which modes the agent says it can work."""
+        """The modes of its own that the agent lists."""
         speaker = self._agents.get(agent)
         return await speaker.list_modes() if can(speaker, CanListModes) else ()
 
     async def _levels(self, agent: str) -> tuple[str, ...] | None:
-        """At which levels the agent says it can think."""
+        """The thinking levels that the agent lists."""
         speaker = self._agents.get(agent)
         return await speaker.list_think_levels() if can(speaker, CanListThinkLevels) else None
 
     async def _turns_today(self, inbound: Inbound, channel: ChannelRules, now: datetime) -> tuple[int, int]:
-        """Those of the group and of the sender in it, counted only where there is a limit (IN-33)."""
+        """The turns of the group and of the sender in it, counted only if there is a limit (IN-33)."""
         group = group_settings(channel, inbound.chat)
         of_group = await self._turn_counts.of_group(inbound, now) if group.daily_limit is not None else 0
         of_sender = await self._turn_counts.of_sender(inbound, now) if group.daily_limit_per_user is not None else 0
         return of_group, of_sender
 
     async def _trace(self, quote: Quote | None, conversation: Conversation) -> tuple[Step, ...]:
-        """The trace of the message this one answers, or of the latest, even if nobody has it in mind any more."""
+        """The trace of the message that this one replies to, or else of the latest, also if it is no longer in
+        memory."""
         if quote is None:
             if not conversation.has_traces:
                 await self._recall_traces(conversation)
@@ -169,7 +170,7 @@ class FactGatherer:
         return conversation.trace_of(quoted)
 
     async def _recall_traces(self, conversation: Conversation) -> None:
-        """Of the latest messages, back to one that was no command."""
+        """The traces of the latest messages, back to one that was no command."""
         found: list[tuple[str, tuple[Step, ...]]] = []
         for known in tuple(conversation.messages.latest(MOST_RECALLED)):
             if known.kind != "own" and (steps := await self._stored_trace(known.id)):
@@ -190,7 +191,7 @@ class FactGatherer:
         return OwnIdentity(channel.own_id or inbound.own_id, channel.own_name or inbound.own_name)
 
     async def _with_parts(self, facts: RunFacts, here: Route) -> RunFacts:
-        """Only `/status` reports these counts, so they are made only for it (DE-33)."""
+        """Adds the counts that only `/status` reports (DE-33)."""
         dead, held = await self._store.count_parts("dead"), await self._store.count_parts("held")
         stuck = await self._store.parts_in("dead", "held") if dead or held else ()
         stuck_here = sum(part.route == here for part in stuck)

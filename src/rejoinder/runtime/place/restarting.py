@@ -62,11 +62,11 @@ class Restarting:
         self._began = now
         self._ask_all = ask_all
 
-    async def perform(self, asked: InboxEvent) -> EffectResult:
-        restart_check, command = self._restart_check, named(asked.inbound)
+    async def perform(self, event: InboxEvent) -> EffectResult:
+        restart_check, command = self._restart_check, named(event.inbound)
         if restart_check is None:
             return EffectResult(says=EMBEDDED)
-        is_earlier = self._ask_all is None and asked.accepted < self._began
+        is_earlier = self._ask_all is None and event.accepted < self._began
         if is_earlier or command in restart_check.obeyed:
             return EffectResult(says=DONE_ALREADY)
         try:
@@ -74,7 +74,7 @@ class Restarting:
         except RejoinderError as wrong:
             return EffectResult(says=f"Not restarted, because it would not start: {wrong}")
         if self._ask_all is not None:
-            return EffectResult(await self._ask_all(command, asked.accepted), says=IN_TURN)
+            return EffectResult(await self._ask_all(command, event.accepted), says=IN_TURN)
         restart = Restart(remembered(restart_check.obeyed, command))
         return EffectResult(then=lambda: self._end(restart))
 

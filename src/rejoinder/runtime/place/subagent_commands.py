@@ -14,38 +14,38 @@ class SubagentCommands:
     def __init__(self, subagents: Subagents) -> None:
         self._subagents = subagents
 
-    async def run(self, asked: AskSubagents, asking: EffectContext) -> EffectResult:
+    async def run(self, request: AskSubagents, asking: EffectContext) -> EffectResult:
         session = asking.session
         assert session is not None, "commands are read when their session is known"
-        match asked.what:
+        match request.what:
             case "list":
                 return EffectResult(says=await self._subagents.listing(session.key))
             case "spawn":
-                return EffectResult(says=await self._spawn(asked, asking, session))
-            case "kill" if asked.name.lower() == ALL:
+                return EffectResult(says=await self._spawn(request, asking, session))
+            case "kill" if request.name.lower() == ALL:
                 ended = await self._subagents.stop_of(session.key)
                 return EffectResult(says=f"Stopped: {ended}." if ended else "No sub-agent is at work here.")
             case _:
-                kept = await self._subagents.find(session.key, asked.name)
+                kept = await self._subagents.find(session.key, request.name)
                 if kept is None:
-                    return EffectResult(says=f"There is no sub-agent called {asked.name}; /subagents lists them.")
-                return EffectResult(says=await self._about(asked, _by(asking, session), kept))
+                    return EffectResult(says=f"There is no sub-agent called {request.name}; /subagents lists them.")
+                return EffectResult(says=await self._about(request, _by(asking, session), kept))
 
-    async def _spawn(self, asked: AskSubagents, asking: EffectContext, session: Session) -> str:
-        started = await self._subagents.start(SpawnRequest(asked.name, asked.text), _by(asking, session))
+    async def _spawn(self, request: AskSubagents, asking: EffectContext, session: Session) -> str:
+        started = await self._subagents.start(SpawnRequest(request.name, request.text), _by(asking, session))
         if isinstance(started, str):
             return started
         return f"Sub-agent {started.name} is at work. /subagents log {started.name} shows what it does."
 
-    async def _about(self, asked: AskSubagents, by: SubagentParent, kept: StoredSubagent) -> str:
-        match asked.what:
+    async def _about(self, request: AskSubagents, by: SubagentParent, kept: StoredSubagent) -> str:
+        match request.what:
             case "log":
                 return await self._subagents.log(kept)
             case "kill":
                 ended = await self._subagents.kill([kept])
                 return f"Stopped {kept.name}." if ended else f"{kept.name} is not at work."
             case "send" | "steer":
-                why = await self._subagents.send(kept, asked.text, by, steer=asked.what == "steer")
+                why = await self._subagents.send(kept, request.text, by, steer=request.what == "steer")
                 return why or f"Told {kept.name}."
             case _:
                 return await self._subagents.info(kept)

@@ -1,8 +1,8 @@
-"""An event that gets a turn of each agent it wakes: it is written down for their sessions, and enters their lanes.
+"""Routes an event to the agents that are to answer it: it is stored for their sessions, and enters their lanes.
 
-Rule 1: the turn that an event starts at once begins in the commit that routes it, and takes it in there (DU-12).
-Rule 2: an event is routed once, to all its sessions in one commit. They are held until then, so that each is written as
-        this decision found it.
+Rule 1: a turn that starts at once begins in the same commit that routes its event (DU-12).
+Rule 2: an event is routed once, to all its sessions in one commit. They are locked until then, so that each is
+        stored as this decision found it.
 """
 
 from collections.abc import Callable
@@ -33,8 +33,8 @@ from rejoinder.turns.modes import QueueSettings
 
 
 class TurnPlace(Struct, frozen=True):
-    """Where a message of a turn is answered, and where it was said. `heard`: how many messages of the former its agent
-    will then have been told."""
+    """Where a message of a turn is answered, and where it was said. `heard`: how many messages of the place of the
+    answer the agent will have been told."""
 
     conversation: Conversation
     said_in: Conversation
@@ -93,9 +93,10 @@ class TurnRouting:
         record: DecisionRecord,
         own: HeldSession,
     ) -> None:
-        """`sessions` by agent, all of them held; `own` is the session the decision was made for, woken or not."""
-        walked, conversation, event = decision.result, decision.conversation, decision.event
-        message, session, batch = walked.message, walked.session or own.session, record.batch
+        """`sessions`: by agent, all of them locked. `own`: the session of the decision, whether its agent answers or
+        not."""
+        result, conversation, event = decision.result, decision.conversation, decision.event
+        message, session, batch = result.message, result.session or own.session, record.batch
         if session.agent not in message.agents:
             batch.add_all(own.put_verbs(session))
         there = decision.answered_in
@@ -141,8 +142,7 @@ class TurnRouting:
         decision: Decision,
         waiting: list[Destination],
     ) -> TurnDestination:
-        """Adds to the batch what this session needs: the start of its turn if nothing is ahead of it. If something is,
-        the message is one of those `waiting`."""
+        """Adds the start of the turn to the batch if nothing is ahead of it; otherwise the message joins `waiting`."""
         message, agent, route = place.message, session.agent, place.conversation.route
         overheard = () if message.stands_alone else place.said_in.overheard.of(agent)
         payload = pack(message, agent, overheard, decision.event.inbound)
@@ -172,5 +172,5 @@ class TurnRouting:
                 overheard = said_in.overheard.of(agent)
                 if said_in is conversation:
                     conversation.overheard.was_told(agent)
-            asked = self._queueing.asked(place.event, message, agent, conversation, overheard, handle)
-            self._lanes.arrive(each.held.key, agent, each.queue, asked, each.in_line, granted)
+            turn_input = self._queueing.turn_input(place.event, message, agent, conversation, overheard, handle)
+            self._lanes.arrive(each.held.key, agent, each.queue, turn_input, each.in_line, granted)

@@ -69,7 +69,7 @@ class Understanding:
         await WriteBatch(PutUnderstood(event.id, inbound)).insist(self._store)
         channel = conversation.channel
         if found.heard and inbound.transcript is not None and can(channel, ShowsTranscripts):
-            await channel.show_transcript(inbound.stands_at, inbound.message_id, inbound.transcript)
+            await channel.show_transcript(inbound.own_route, inbound.message_id, inbound.transcript)
         return replace(event, inbound=inbound), _steps(found, perf_counter() - began)
 
     def stop(self, route: Route) -> None:

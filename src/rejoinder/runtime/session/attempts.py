@@ -52,7 +52,7 @@ class Attempts:
         self._cooldowns: Cooldowns = {}
         self._told: Bounded[str, str] = Bounded(SESSIONS)
 
-    async def make(
+    async def run(
         self, agent: Agent, turn: Turn, attempt: Try, begun: Callable[[], bool], notice: Notice, aloud: Notice
     ) -> Failed | None:
         """None when the turn was answered, otherwise the failure that could not be overcome.

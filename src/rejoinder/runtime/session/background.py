@@ -143,8 +143,8 @@ class BackgroundStarter:
             in_line = self._queueing.in_line(message, session)
             if turn.steer:
                 in_line = replace(in_line, settings=replace(queue, mode=Mode.STEER_BACKLOG))
-            asked = self._queueing.asked(event.id, message, turn.agent, conversation, (), None)
-            self._lanes.arrive(session.key, turn.agent, queue, asked, in_line)
+            turn_input = self._queueing.turn_input(event.id, message, turn.agent, conversation, (), None)
+            self._lanes.arrive(session.key, turn.agent, queue, turn_input, in_line)
         return None
 
     def _place(self, turn: Background) -> Conversation:

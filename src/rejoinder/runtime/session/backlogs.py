@@ -72,18 +72,18 @@ class Backlogs:
         queue = self._queueing.of(backlog.route.channel, session)
         said_at = (put.event.inbound.route for put in waiting)
         lane = self._lanes.lane(backlog.session, agent, queue, backlog.route, *said_at)
-        left_out = [self.asked(put, conversation) for put in waiting if put.state == "summarised"]
+        left_out = [self.turn_input(put, conversation) for put in waiting if put.state == "summarised"]
         lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
-        old = [self.asked(put, conversation) for put in gathered if put.state == "waiting"]
-        together = tuple(asked for asked in old if not asked.message.compacts)
+        old = [self.turn_input(put, conversation) for put in gathered if put.state == "waiting"]
+        together = tuple(each for each in old if not each.message.compacts)
         if together:
             message = self._queueing.in_line(together[-1].message, session)
             by_itself = replace(queue, mode=Mode.FOLLOWUP, debounce_ms=0)
             lane.arrive(together, replace(message, id=f"gathered/{message.id}", settings=by_itself))
-        chores = (asked for asked in old if asked.message.compacts)
-        alone = (self.asked(put, conversation) for put in singly if put.state == "waiting")
-        for asked in (*chores, *alone):
-            lane.arrive((asked,), self._queueing.in_line(asked.message, session))
+        chores = (each for each in old if each.message.compacts)
+        alone = (self.turn_input(put, conversation) for put in singly if put.state == "waiting")
+        for each in (*chores, *alone):
+            lane.arrive((each,), self._queueing.in_line(each.message, session))
 
     async def _readable(self, inputs: tuple[Input, ...]) -> tuple[Input, ...]:
         """The inputs that can be read; the others are quarantined."""
@@ -101,11 +101,11 @@ class Backlogs:
                 found.append(put)
         return tuple(found)
 
-    def asked(self, put: Input, conversation: Conversation) -> TurnInput:
+    def turn_input(self, put: Input, conversation: Conversation) -> TurnInput:
         decided, inbound = unpack(put.payload), put.event.inbound
         message = message_of(decided, inbound)
         handle = conversation.messages.handle(inbound.message_id)
-        return self._queueing.asked(put.event.id, message, decided.agent, conversation, decided.overheard, handle)
+        return self._queueing.turn_input(put.event.id, message, decided.agent, conversation, decided.overheard, handle)
 
 
 def _answered_at(put: Input) -> Route:

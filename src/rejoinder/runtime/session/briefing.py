@@ -146,7 +146,7 @@ def _participants(message: InboundMessage, agent: Agent, conversation: Conversat
 
 
 def run_context(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> RunContext:
-    choices = {name: value for asked in run.inputs for name, value in asked.message.choices.items()}
+    choices = {name: value for each in run.inputs for name, value in each.message.choices.items()}
     return RunContext(*_around(run.message, session, settings, agent, run.conversation), run, choices)
 
 
@@ -158,7 +158,7 @@ def model_of(context: RunContext) -> str | None:
 def brief(context: RunContext) -> Turn:
     """The whole turn of this run."""
     run, session, chosen, profile = context.run, context.session, context.choices, context.profile
-    overheard = [said for asked in run.inputs for said in asked.overheard]
+    overheard = [said for each in run.inputs for said in each.overheard]
     first = run.inputs[0].message.inbound
     starter = first.thread_starter
     user = UserPart(
@@ -169,7 +169,7 @@ def brief(context: RunContext) -> Turn:
         after_abort=run.start.after_abort or session.aborted_last_run,
         overflow=run.start.overflow,
         passed_over=run.start.passed_over,
-        untrusted_context=tuple([text for asked in run.inputs for text in asked.message.inbound.untrusted_context]),
+        untrusted_context=tuple([text for each in run.inputs for text in each.message.inbound.untrusted_context]),
     )
     exec = effective_exec(chosen, session)
     return assemble(
@@ -185,11 +185,11 @@ def brief(context: RunContext) -> Turn:
     )
 
 
-def next_parts(here: AgentContext, asked: TurnInput) -> tuple[PromptPart, ...]:
+def next_parts(here: AgentContext, turn_input: TurnInput) -> tuple[PromptPart, ...]:
     """What the agent would be told with a message from here, besides the words of that message."""
     user = UserPart(
-        messages=(replace(_spoken(asked, here.agent, among_agents=bool(here.room)), text=""),),
-        history=_quotes(asked.overheard),
+        messages=(replace(_spoken(turn_input, here.agent, among_agents=bool(here.room)), text=""),),
+        history=_quotes(turn_input.overheard),
         system_events=here.session.system_events,
         after_abort=here.session.aborted_last_run,
     )
@@ -220,9 +220,9 @@ def _interrupted(run: Run) -> tuple[str, ...]:
     return (f"A restart interrupted your answer to this.{sent}",)
 
 
-def brief_further(context: RunContext, asked: tuple[TurnInput, ...]) -> Turn:
+def brief_further(context: RunContext, inputs: tuple[TurnInput, ...]) -> Turn:
     """Further messages for a run that is under way, written as they would be in a turn of their own."""
-    user = UserPart(messages=_all_spoken(asked, context))
+    user = UserPart(messages=_all_spoken(inputs, context))
     return assemble(context.run.session, SystemPart(), user, boundary=_boundary())
 
 
@@ -296,23 +296,23 @@ def _metadata(inbound: Inbound, agent: Agent) -> ChatMetadata:
     return ChatMetadata(agent.name, inbound.channel, chat.id, chat.kind, inbound.account, inbound.thread)
 
 
-def _all_spoken(asked: tuple[TurnInput, ...], context: RunContext) -> tuple[TurnMessage, ...]:
+def _all_spoken(inputs: tuple[TurnInput, ...], context: RunContext) -> tuple[TurnMessage, ...]:
     among_agents = bool(context.room)
-    return tuple([_spoken(each, context.agent, among_agents=among_agents) for each in asked])
+    return tuple([_spoken(each, context.agent, among_agents=among_agents) for each in inputs])
 
 
-def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessage:
+def _spoken(turn_input: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessage:
     """`among_agents`: in a room of several agents the receiver is the agent, not the account they share."""
-    inbound, text = asked.message.inbound, asked.message.agent_text
+    inbound, text = turn_input.message.inbound, turn_input.message.agent_text
     sender = inbound.sender
     forwarded = inbound.forwarded
-    receiver = agent.name if among_agents else asked.message.facts.me.id
+    receiver = agent.name if among_agents else turn_input.message.facts.me.id
     files = all_files(inbound)
     shown = show_media(files, sees_images=sees_images(agent), hears_audio=hears_audio(agent)) if files else ()
     return TurnMessage(
         text=text,
         sender=None
-        if asked.message.background
+        if turn_input.message.background
         else SenderContext(
             sender_id=sender.id,
             sender_name=sender.name,
@@ -324,16 +324,16 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessag
             timestamp=_written(inbound.sent_at) if inbound.sent_at else None,
             receiver_id=receiver,
             message_id=inbound.message_id or None,
-            handle=asked.handle,
+            handle=turn_input.handle,
         ),
-        reply_to=_quoted(inbound, asked.conversation),
-        edit_of=_former(inbound, asked.handle),
+        reply_to=_quoted(inbound, turn_input.conversation),
+        edit_of=_former(inbound, turn_input.handle),
         forwarded=QuotedMessage(forwarded.text, forwarded.author_name) if forwarded else None,
         media=tuple([_media(each, inbound) for each in shown]) if shown else (),
         images=_images(shown) if shown else (),
         recordings=_recordings(shown) if shown else (),
         pages=inbound.pages,
-        transcript=inbound.transcript if asked.message.actor.source != "transcript" else None,
+        transcript=inbound.transcript if turn_input.message.actor.source != "transcript" else None,
     )
 
 
@@ -386,4 +386,4 @@ def _former(inbound: Inbound, handle: str | None) -> QuotedMessage | None:
 
 def people_of(run: Run) -> frozenset[str]:
     """Who may answer the questions of this run."""
-    return may_grant([asked.message for asked in run.inputs])
+    return may_grant([each.message for each in run.inputs])

@@ -61,13 +61,13 @@ NOBODY = FileReaders()
 
 
 async def with_files(
-    asked: tuple[TurnInput, ...], agent: Agent, readers: FileReaders = NOBODY
+    inputs: tuple[TurnInput, ...], agent: Agent, readers: FileReaders = NOBODY
 ) -> tuple[TurnInput, ...]:
     """The same messages, with those of their files that this agent can use and that could be fetched."""
-    if not any(all_files(each.message.inbound) for each in asked):
-        return asked
+    if not any(all_files(each.message.inbound) for each in inputs):
+        return inputs
     describe = None if sees_images(agent) else readers.describe
-    return tuple([await _with_files(each, agent, describe, readers) for each in asked])
+    return tuple([await _with_files(each, agent, describe, readers) for each in inputs])
 
 
 def hears_audio(agent: Agent) -> bool:
@@ -83,8 +83,11 @@ def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
     return inbound.attachments if inbound.reply_to is None else (*inbound.attachments, *inbound.reply_to.files)
 
 
-async def _with_files(asked: TurnInput, agent: Agent, describe: Describe | None, readers: FileReaders) -> TurnInput:
-    inbound, own, here = asked.message.inbound, len(asked.message.inbound.attachments), asked.conversation
+async def _with_files(
+    turn_input: TurnInput, agent: Agent, describe: Describe | None, readers: FileReaders
+) -> TurnInput:
+    inbound, here = turn_input.message.inbound, turn_input.conversation
+    own = len(inbound.attachments)
     shown = sees_images(agent) or describe is not None
     recordings = readers.recordings if hears_audio(agent) else None
 
@@ -100,7 +103,7 @@ async def _with_files(asked: TurnInput, agent: Agent, describe: Describe | None,
         files = tuple([await _described(file, describe) for file in files])
     quote = inbound.reply_to and replace(inbound.reply_to, files=files[own:])
     filled = replace(inbound, attachments=files[:own], reply_to=quote)
-    return replace(asked, message=replace(asked.message, inbound=filled))
+    return replace(turn_input, message=replace(turn_input.message, inbound=filled))
 
 
 async def _read(file: Attachment, here: Conversation, reader: CanReadDocuments, *, shown: bool) -> Attachment:

@@ -80,14 +80,14 @@ def begin_turn(
         begun = batch.add(BeginTurn(held.key, beginning.route, events, now, tells=False, brings=brings))
         batch.add_all(held.put_verbs(session))
         return lambda: _granted(held, session, session, begun())
-    told = TurnContext(
+    turn_context = TurnContext(
         session.system_events,
         start.after_abort or session.aborted_last_run,
         is_untouched(session),
         start.overflow,
         start.passed_over,
     )
-    context = pack_context(told)
+    context = pack_context(turn_context)
     begun = batch.add(BeginTurn(held.key, beginning.route, events, now, beginning.heard, context, brings=brings))
     # Always later than `started`, whatever the clock says: this is what distinguishes a first turn from later ones.
     touched = max(session.touched if message.background else now, session.started + SMALLEST_STEP)
@@ -98,7 +98,7 @@ def begin_turn(
 
 def _heard(run: Run) -> int:
     """How far this turn has heard its place: to its own last message; what came since is for the next turn (IN-32)."""
-    numbers = [int(asked.handle[1:]) for asked in run.inputs if asked.handle and asked.conversation is run.conversation]
+    numbers = [int(each.handle[1:]) for each in run.inputs if each.handle and each.conversation is run.conversation]
     return max(numbers, default=run.conversation.messages.count)
 
 
@@ -171,31 +171,32 @@ class LaneJournal:
         run.grant(GrantedTurn(claim, _as_it_was(session, unpack_context(turn.payload))))
         return None
 
-    async def steered(self, run: Run, asked: tuple[TurnInput, ...]) -> None:
-        events = _events(asked)
+    async def record_steered(self, run: Run, inputs: tuple[TurnInput, ...]) -> None:
+        events = _events(inputs)
         try:
             await WriteBatch(SteerInputs(run.claim, events)).insist(self._store)
         except Superseded:  # the run has ended meanwhile, but the agent did receive them
             await self._superseded(WriteBatch(DropInputs(run.session, events, "steered")))
 
-    async def left_out(
-        self, session: str, agent: str, asked: tuple[TurnInput, ...], reason: Reason | None
+    async def leave_out(
+        self, session: str, agent: str, inputs: tuple[TurnInput, ...], reason: Reason | None
     ) -> tuple[DroppedInput, ...]:
-        events, now = _events(asked), self._clock()
+        events, now = _events(inputs), self._clock()
         verb = SummariseInputs(session, events) if reason is None else DropInputs(session, events, reason)
         batch = WriteBatch(verb)
-        told: list[tuple[TurnInput, Prefix, Callable[[], tuple[StoredPart, ...]]]] = []
-        for each in asked:
+        planned_notices: list[tuple[TurnInput, Prefix, Callable[[], tuple[StoredPart, ...]]]] = []
+        for each in inputs:
             prefix = await self._prefixes.of(each.message, session, agent)
-            if (notice := notices.left_out(each, reason, now, prefix)) is not None:
-                told.append((each, prefix, batch.add(notice)))
+            if (notice := notices.left_out_notice(each, reason, now, prefix)) is not None:
+                planned_notices.append((each, prefix, batch.add(notice)))
         await self._superseded(batch)
         if not batch.is_written:
             # The run has just taken one of them in; the others are still left out, each by itself.
-            alone = [await self.left_out(session, agent, (each,), reason) for each in asked] if len(asked) > 1 else []
+            others = inputs if len(inputs) > 1 else ()
+            alone = [await self.leave_out(session, agent, (each,), reason) for each in others]
             return tuple(each for group in alone for each in group)
-        notices.wake(each.conversation for each, _, _ in told)
-        return tuple(DroppedInput(each, planned()[0], prefix) for each, prefix, planned in told)
+        notices.wake(each.conversation for each, _, _ in planned_notices)
+        return tuple(DroppedInput(each, planned()[0], prefix) for each, prefix, planned in planned_notices)
 
     async def end(self, run: Run) -> None:
         now, timed_out = self._clock(), run.state.cause is EndCause.TIMEOUT
@@ -247,11 +248,11 @@ def transcript(run: Run, now: datetime) -> tuple[AppendTranscript, ...]:
     return (AppendTranscript(run.session, tuple(entries)),)
 
 
-def _as_it_was(session: Session, told: TurnContext) -> Session:
+def _as_it_was(session: Session, context: TurnContext) -> Session:
     """The session as it was when the turn began, so that the agent is told the same again."""
-    touched = session.started if told.begins else session.touched
-    return replace(session, system_events=told.system_events, aborted_last_run=told.after_abort, touched=touched)
+    touched = session.started if context.begins else session.touched
+    return replace(session, system_events=context.system_events, aborted_last_run=context.after_abort, touched=touched)
 
 
-def _events(asked: tuple[TurnInput, ...]) -> tuple[int, ...]:
-    return tuple(each.event for each in asked)
+def _events(inputs: tuple[TurnInput, ...]) -> tuple[int, ...]:
+    return tuple(each.event for each in inputs)

@@ -1,4 +1,4 @@
-"""Drives a lane: performs what `turns.lane` decides, and gives it the answers it is owed.
+"""Drives a lane: performs what `turns.lane` decides, and reports the results that it expects.
 
 Rule 1: every Start is ended by exactly one RunEnded, however its run ends (run_driver.py).
 Rule 2: every Steer is answered, even if the run is over by then; every WakeAfter comes back as DebounceElapsed.
@@ -53,7 +53,7 @@ class SessionLane(RunDriver):
         self.agent = agent
         self.lane = Lane(settings)
         self.run: Run | None = None
-        self._asked: dict[str, tuple[TurnInput, ...]] = {}
+        self._inputs: dict[str, tuple[TurnInput, ...]] = {}
         self._resumed: ResumedTurn | None = None
         self._granted: GrantedTurn | None = None  # for the turn that the arriving message starts
         self._timers: dict[str, asyncio.Task[None]] = {}
@@ -76,7 +76,7 @@ class SessionLane(RunDriver):
 
     @property
     def held_back(self) -> str:
-        """Why its turn does not run, though nothing of its session is in the way."""
+        """Why its turn does not run although nothing in its session prevents that; empty: no such reason."""
         resumed = self.run.resumed if self.run is not None and self.run.task is None else None
         return UNTIL_STABLE if resumed is not None and resumed.again is RerunPolicy.WHEN_STABLE else ""
 
@@ -85,44 +85,44 @@ class SessionLane(RunDriver):
         return len(self.lane.waiting)
 
     def is_at(self, route: Route) -> bool:
-        """A message of this place runs or waits here. One whose thread is not open yet is still a message of its chat:
-        there is no other place in which people could stop it."""
+        """Whether a message of this place runs or waits here. A message whose thread is not open yet also belongs to
+        its chat, because people can stop it only there."""
         return any(
-            asked.conversation.route == route
-            or (asked.conversation.opening is not None and asked.message.inbound.stands_at == route)
-            for asked in self._at_hand
+            each.conversation.route == route
+            or (each.conversation.opening is not None and each.message.inbound.own_route == route)
+            for each in self._at_hand
         )
 
     def waiting_input(self, event: int) -> TurnInput | None:
-        """This message, if it waits by itself."""
-        alone = (group[0] for id, group in self._asked.items() if len(group) == 1 and waits(self.lane, id))
-        return next((asked for asked in alone if asked.event == event), None)
+        """The message of this event, if it waits and was not gathered with others."""
+        alone = (group[0] for id, group in self._inputs.items() if len(group) == 1 and waits(self.lane, id))
+        return next((each for each in alone if each.event == event), None)
 
-    def revise(self, asked: TurnInput, message: InboundMessage | None) -> None:
+    def revise(self, turn_input: TurnInput, message: InboundMessage | None) -> None:
         """Its sender has edited a message that waits, or deleted it (CH-8)."""
-        if not waits(self.lane, asked.id):
+        if not waits(self.lane, turn_input.id):
             return  # its turn has begun meanwhile
-        self.lane = revised(self.lane, asked.id, None if message is None else message.agent_text)
+        self.lane = revised(self.lane, turn_input.id, None if message is None else message.agent_text)
         if message is not None:
-            self._asked[asked.id] = (replace(asked, message=message),)
+            self._inputs[turn_input.id] = (replace(turn_input, message=message),)
             return
-        del self._asked[asked.id]
-        if asked.signs is not None:
-            asked.signs.ended(ok=False)
+        del self._inputs[turn_input.id]
+        if turn_input.signs is not None:
+            turn_input.signs.ended(ok=False)
         if self.is_idle:
             self._deps.rest(self)
 
     @property
     def is_talked_to(self) -> bool:
-        """Something that runs or waits here was said by somebody: a job's turn was not."""
-        return any(not asked.message.background for asked in self._at_hand)
+        """Whether a person wrote something that runs or waits here, and it is not only the turn of a job."""
+        return any(not each.message.background for each in self._at_hand)
 
     @property
     def _at_hand(self) -> Iterator[TurnInput]:
-        """What runs or waits."""
+        """The messages that run or wait."""
         if self.run is not None and self.is_running:
             yield from self.run.inputs
-        for group in self._asked.values():
+        for group in self._inputs.values():
             yield from group
 
     def start_of(self, message: backlog.QueuedMessage, settings: QueueSettings) -> Start | None:
@@ -130,36 +130,36 @@ class SessionLane(RunDriver):
         return start_of(replace(self.lane, settings=settings), message)
 
     def arrive(
-        self, asked: tuple[TurnInput, ...], message: backlog.QueuedMessage, granted: GrantedTurn | None = None
+        self, inputs: tuple[TurnInput, ...], message: backlog.QueuedMessage, granted: GrantedTurn | None = None
     ) -> None:
-        """`asked` is usually one message; those gathered after a restart are queued as one."""
-        self._asked[message.id] = asked
+        """`inputs` is usually one message; those gathered after a restart are queued as one."""
+        self._inputs[message.id] = inputs
         self.routes.add(message.route)
         self._granted = granted
         self.feed(MessageArrived(message))
-        for each in asked:
+        for each in inputs:
             if each.signs is not None and self._waits(message.id, each):
                 each.signs.became(State.QUEUED)
 
-    def _waits(self, id: str, asked: TurnInput) -> bool:
+    def _waits(self, id: str, turn_input: TurnInput) -> bool:
         """The message is in the queue, or its run has no slot yet."""
-        in_line = id in self._asked
-        return in_line or (self.run is not None and self.run.task is None and asked in self.run.inputs)
+        in_line = id in self._inputs
+        return in_line or (self.run is not None and self.run.task is None and turn_input in self.run.inputs)
 
     def resume(
-        self, asked: tuple[TurnInput, ...], messages: tuple[backlog.QueuedMessage, ...], resumed: ResumedTurn
+        self, inputs: tuple[TurnInput, ...], messages: tuple[backlog.QueuedMessage, ...], resumed: ResumedTurn
     ) -> None:
         """Resumes a turn that another process began; the lane must have nothing else to do yet."""
-        told = unpack_context(resumed.turn.payload)
-        start = Start(1, tuple(m.id for m in messages), told.overflow, told.passed_over, told.after_abort)
-        self._asked |= {each.id: (each,) for each in asked}
+        context = unpack_context(resumed.turn.payload)
+        start = Start(1, tuple(m.id for m in messages), context.overflow, context.passed_over, context.after_abort)
+        self._inputs |= {each.id: (each,) for each in inputs}
         self.routes |= {message.route for message in messages}
         self._resumed = resumed
         self.lane = replace(self.lane, phase=STARTING, run=start.run, turn=messages)
         self._perform(start)
 
     def remember(self, summarised: tuple[backlog.QueuedMessage, ...]) -> None:
-        """These were left out before a restart; the next turn summarises them in a line each."""
+        """These were left out before a restart; the next turn summarises each in one line."""
         overflow = self.lane.overflow.telling(summarised, at_most=self.lane.settings.cap)
         self.lane = replace(self.lane, overflow=overflow)
 
@@ -168,7 +168,7 @@ class SessionLane(RunDriver):
             self.feed(QueueSettingsChanged(settings))
 
     def stop(self) -> Run | None:
-        """Returns the run that was stopped, if any; `gone` is set when it has ended or has been left behind."""
+        """Returns the run that was stopped, if any; `ended` is set when it has ended or has been left behind."""
         run = self.run
         self.feed(Stop())
         return run
@@ -191,10 +191,10 @@ class SessionLane(RunDriver):
                 again = AT_ONCE if run.resumed is None else run.resumed.again
                 self._deps.slots.ask(self.key, self.agent, lambda: self._go(run), again)
             case Steer(ids=ids):
-                asked = tuple(each for id in ids for each in self._asked[id])
-                # The offer is always answered, whatever became of it; a second answer is harmless.
+                inputs = tuple(each for id in ids for each in self._inputs[id])
+                # The offer is always answered, whatever happens to it; a second answer is harmless.
                 refused = SteerRefused(action.run, ids)
-                self._tasks.start(f"steer:{self.key}", self._offer(action, asked), then=lambda: self.feed(refused))
+                self._tasks.start(f"steer:{self.key}", self._offer(action, inputs), then=lambda: self.feed(refused))
             case Steered(ids=ids):
                 self._taken_in(self._take(ids))
             case Abort(run=number):
@@ -210,17 +210,17 @@ class SessionLane(RunDriver):
     def _take(self, ids: tuple[str, ...]) -> tuple[TurnInput, ...]:
         taken: tuple[TurnInput, ...] = ()
         for id in ids:
-            taken += self._asked.pop(id)
+            taken += self._inputs.pop(id)
             if timer := self._timers.pop(id, None):
                 timer.cancel()  # a message that has left the queue no longer waits for quiet
         return taken
 
-    def _taken_in(self, asked: tuple[TurnInput, ...]) -> None:
-        """They end as the run they went into ends; if that is already over, they have been answered."""
+    def _taken_in(self, inputs: tuple[TurnInput, ...]) -> None:
+        """They end with the run that took them in; if that is already over, they have been answered."""
         if self.run is not None:
-            self.run.take_in(asked)
+            self.run.take_in(inputs)
             return
-        for each in asked:
+        for each in inputs:
             if each.signs is not None:
                 each.signs.ended(ok=True)
 
@@ -230,7 +230,7 @@ class SessionLane(RunDriver):
         await asyncio.sleep(ms / 1000)
         self.feed(DebounceElapsed(after))
 
-    async def _offer(self, steer: Steer, asked: tuple[TurnInput, ...]) -> None:
+    async def _offer(self, steer: Steer, inputs: tuple[TurnInput, ...]) -> None:
         run = self.run
         if run is None or run.state.is_over or run.start.run != steer.run:
             return
@@ -238,16 +238,16 @@ class SessionLane(RunDriver):
         self._offering = offering = asyncio.timeout(None)
         try:
             async with offering:
-                taken = await self._deps.runner.steer(run, asked)
+                taken = await self._deps.runner.steer(run, inputs)
         except TimeoutError:
             log.warning("%s: the agent did not say whether it received a message", self.key)
         finally:
             if self._offering is offering:
                 self._offering = None
         if taken:
-            await self._deps.journal.steered(run, asked)
+            await self._deps.journal.record_steered(run, inputs)
             self.feed(SteerTaken(steer.run, steer.ids))
 
-    async def _leave_out(self, asked: tuple[TurnInput, ...], reason: Reason | None) -> None:
-        told = await self._deps.journal.left_out(self.key, self.agent, asked, reason)
-        await self._deps.runner.left_out(asked, reason, told)
+    async def _leave_out(self, inputs: tuple[TurnInput, ...], reason: Reason | None) -> None:
+        dropped = await self._deps.journal.leave_out(self.key, self.agent, inputs, reason)
+        await self._deps.runner.inputs_left_out(inputs, reason, dropped)

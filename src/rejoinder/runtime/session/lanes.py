@@ -49,13 +49,13 @@ class Lanes:
         key: str,
         agent: str,
         settings: QueueSettings,
-        asked: TurnInput,
+        turn_input: TurnInput,
         message: backlog.QueuedMessage,
         granted: GrantedTurn | None = None,
     ) -> None:
-        inbound = asked.message.inbound
-        said_at = (inbound.stands_at,) if inbound.opens is not None else ()
-        self.lane(key, agent, settings, message.route, *said_at).arrive((asked,), message, granted)
+        inbound = turn_input.message.inbound
+        said_at = (inbound.own_route,) if inbound.opens is not None else ()
+        self.lane(key, agent, settings, message.route, *said_at).arrive((turn_input,), message, granted)
 
     def lane(self, key: str, agent: str, settings: QueueSettings, *routes: Route) -> SessionLane:
         """The lane of this session, ready for messages of these places."""

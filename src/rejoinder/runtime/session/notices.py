@@ -132,21 +132,23 @@ def answered_together(
     )
 
 
-def left_out(asked: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
+def left_out_notice(turn_input: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
     """A mark on the message, or words where there are no marks (TU-5). A person who said stop knows already."""
-    if reason == "stopped" or asked.message.listening or asked.message.inbound.unseen:
+    if reason == "stopped" or turn_input.message.listening or turn_input.message.inbound.unseen:
         return None
-    message, sign = asked.message.inbound.message_id, SHORTENED if reason is None else DROPPED
-    marked = asked.conversation.parts_to_react(message, sign, now)
-    return marked or left_out_in_words(asked, reason, now, prefix)
+    message, sign = turn_input.message.inbound.message_id, SHORTENED if reason is None else DROPPED
+    marked = turn_input.conversation.parts_to_react(message, sign, now)
+    return marked or left_out_notice_in_words(turn_input, reason, now, prefix)
 
 
-def left_out_in_words(asked: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
+def left_out_notice_in_words(
+    turn_input: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix
+) -> PlanParts | None:
     """An interruption needs no words: the person sees that the answer is to the newer message."""
     if reason == "interrupted":
         return None
     said = TOO_MANY_SHORTENED if reason is None else TOO_MANY
-    return asked.conversation.parts_to_say((prefix(said),), now, reply_to=asked.message.inbound.message_id)
+    return turn_input.conversation.parts_to_say((prefix(said),), now, reply_to=turn_input.message.inbound.message_id)
 
 
 def wake(conversations: Iterable[Conversation]) -> None:

@@ -62,7 +62,7 @@ class Queueing:
             chore=message.compacts,
         )
 
-    def asked(
+    def turn_input(
         self,
         event: int,
         message: InboundMessage,
@@ -73,10 +73,10 @@ class Queueing:
     ) -> TurnInput:
         inbound, signs = message.inbound, None
         status, about = self._settings.now.channel(inbound.channel).status, inbound.message_id
-        if inbound.opens is not None and (opens := inbound.opened) is not None:
+        if inbound.opens is not None and (opens := inbound.opened_thread) is not None:
             conversation.will_open(opens)
         if status.enabled and about and not message.listening and not inbound.unseen:
-            signs = StatusSigns(self._tasks, conversation, about, status, agent, inbound.stands_at)
+            signs = StatusSigns(self._tasks, conversation, about, status, agent, inbound.own_route)
         return TurnInput(_id(inbound), event, message, conversation, handle, overheard, signs)
 
 

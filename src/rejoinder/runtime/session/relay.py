@@ -1,4 +1,4 @@
-"""Passes on the events of one run: words to the answer, signs of life to the run's timer, the rest where it belongs."""
+"""Passes on the events of one run: text to the answer, signs of life to the run's timer, the rest to its observers."""
 
 import asyncio
 import logging
@@ -49,7 +49,7 @@ LONGEST_OUTPUT = 500
 LONGEST_TITLE = 1000
 LONGEST_QUESTION = 3000
 MOST_HEARD = 100_000_000
-"""Characters and events of one run; an agent that gives more will never end by itself."""
+"""The most characters and events of one run; an agent that sends more would not end by itself."""
 
 
 class WorkVisibility(Struct, frozen=True):
@@ -58,23 +58,23 @@ class WorkVisibility(Struct, frozen=True):
     tools: Display = "none"
     tool_output: bool = False
     thoughts: Thoughts | None = None
-    """Where they see what it thinks, if they do."""
+    """Where its thoughts are shown, if they are."""
     most: int = MAX_ANSWER_CHARS
-    """Characters of its words, and of its thoughts, that are kept."""
+    """How many characters of its text, and of its thoughts, are kept."""
 
 
 Hears = Callable[[str], Awaitable[None] | None]
 
 
 class Watcher(Struct, frozen=True):
-    """An outside observer of the runs: told each tool by its title and the model by its name."""
+    """An observer outside the gateway, told the title of each tool and the name of the model."""
 
     tool: Hears | None = None
     model: Hears | None = None
 
 
 class RunCallbacks(Struct, frozen=True):
-    """What else is called with the events of a run."""
+    """Called with events of a run that are not part of the answer."""
 
     asks: Callable[[Question], Awaitable[None]]
     opened: Callable[[SessionOpened], Awaitable[None]]
@@ -92,7 +92,7 @@ class Relay:
         shows: WorkVisibility,
     ) -> None:
         self.usage = Usage()
-        self.begun = False  # the agent has said something; the gateway's own notices do not count
+        self.begun = False  # the agent has written something; the gateway's own notices do not count
         self._run = run
         self._agent = agent
         self._answer = answer
@@ -107,10 +107,10 @@ class Relay:
         self._shown = "", ""  # its id and kind
         self._fairness = Fairness()
         self._heard = 0
-        self._to_remember = self._to_think = shows.most  # characters that still are
+        self._to_remember = self._to_think = shows.most  # characters that may still be kept
 
     async def attempt(self, turn: Turn, answers: Answers) -> Failed | None:
-        """One try at the turn; None when it was answered, or the run may no longer speak."""
+        """One try at the turn; None if it was answered, or if the run may no longer speak."""
         self._answers = answers
         task = asyncio.current_task()
         try:
@@ -124,7 +124,7 @@ class Relay:
             if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # this run itself was cancelled, not something the agent waited for
             if isinstance(error, GeneratorExit) and not _is_running(task):
-                raise  # this run is being thrown away, unfinished
+                raise  # this run was closed before its end
             log.exception("%s failed in %s", self._agent.name, turn.session)
             return Failed("crashed", CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
 
@@ -243,7 +243,7 @@ class Relay:
         return Failed("other", ENDLESS.format(agent=self._agent.name), "the run wrote more than the limit")
 
     async def _rename_tool(self, id: str, title: str) -> None:
-        """What is shown only grows, so a better title goes behind the first; it is too late once others follow."""
+        """Shown text only grows, so a better title is added after the first one, unless other text has followed."""
         await tell(self._callbacks.watcher.tool, title)
         shown, kind = self._shown
         if id != shown or self._times != 1:
@@ -254,7 +254,7 @@ class Relay:
             self._tool = name
 
     async def _show_tool(self, id: str, title: str, kind: str) -> None:
-        """One line for each tool; equal neighbours share one line with their count (DE-23)."""
+        """Shows one line for each tool; equal tools in a row share a line with their count (DE-23)."""
         if self._shows.tools == "none":
             return await self._answer.next_segment()
         name = tool_name(title, kind, self._shows.tools, group=self._run.inputs[-1].message.in_group)
@@ -285,7 +285,7 @@ def _is_running(task: "asyncio.Task[object] | None") -> bool:
 
 
 def _added(known: Usage, told: Usage) -> Usage:
-    """Some agents report cost and context size in separate events, so a zero does not overwrite what is known."""
+    """Some agents report cost and context size in separate events, so a zero does not overwrite a known number."""
     return Usage(
         told.input_tokens or known.input_tokens,
         told.output_tokens or known.output_tokens,

@@ -83,18 +83,18 @@ class Run:
         self,
         lane: LaneOfRun,
         start: Start,
-        asked: tuple[TurnInput, ...],
+        inputs: tuple[TurnInput, ...],
         granted: GrantedTurn | None = None,
         resumed: ResumedTurn | None = None,
     ) -> None:
         self.session = lane.key
         self.agent = lane.agent
         self.start = start
-        self.inputs = asked
-        self.message = asked[-1].message  # the one that is answered
-        self.conversation = asked[-1].conversation  # where it was asked (IN-44)
+        self.inputs = inputs
+        self.message = inputs[-1].message  # the one that is answered
+        self.conversation = inputs[-1].conversation  # where it was asked (IN-44)
         self.steered_inputs: tuple[TurnInput, ...] = ()  # what it was steered with
-        self.known_inputs = asked  # every message the agent may know of, including those it was only offered
+        self.known_inputs = inputs  # every message the agent may know of, including those it was only offered
         self.granted = granted
         self.resumed = resumed
         self.claiming = TurnClaiming()
@@ -140,7 +140,7 @@ class Run:
 
     @property
     def events(self) -> tuple[int, ...]:
-        return tuple(asked.event for asked in self.inputs)
+        return tuple(each.event for each in self.inputs)
 
     def may_speak(self) -> bool:
         return self.state.may_speak and may_speak(self._lane.lane, self.start.run)
@@ -169,16 +169,16 @@ class Run:
     def speak_with(self, prefix: Prefix) -> None:
         self.prefix = prefix
 
-    def complete(self, asked: tuple[TurnInput, ...]) -> None:
+    def complete(self, inputs: tuple[TurnInput, ...]) -> None:
         """The same messages, with what was fetched for them."""
-        self.inputs = asked
+        self.inputs = inputs
 
-    def offer(self, asked: tuple[TurnInput, ...]) -> None:
+    def offer(self, inputs: tuple[TurnInput, ...]) -> None:
         """Even if the agent refuses them: it may have used them anyway."""
-        self.known_inputs += asked
+        self.known_inputs += inputs
 
-    def take_in(self, asked: tuple[TurnInput, ...]) -> None:
-        self.steered_inputs += asked
+    def take_in(self, inputs: tuple[TurnInput, ...]) -> None:
+        self.steered_inputs += inputs
 
     def begun(self, *, can_steer: bool) -> None:
         """The agent has been given the turn."""

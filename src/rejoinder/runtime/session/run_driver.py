@@ -36,14 +36,14 @@ class TurnRunner(Protocol):
 
     async def run(self, run: Run) -> None: ...
 
-    async def steer(self, run: Run, asked: tuple[TurnInput, ...]) -> bool: ...
+    async def steer(self, run: Run, inputs: tuple[TurnInput, ...]) -> bool: ...
 
-    async def left_out(
-        self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[DroppedInput, ...]
+    async def inputs_left_out(
+        self, inputs: tuple[TurnInput, ...], reason: Reason | None, dropped: tuple[DroppedInput, ...]
     ) -> None:
-        """These got no turn: dropped for this reason or, if None, summarised for the agent in a line each.
+        """Called for messages that get no turn: dropped for this reason or, if None, summarised in one line each.
 
-        `told`: the notices that were planned for their senders.
+        `dropped`: the notices that were planned for their senders.
         """
         ...
 
@@ -52,19 +52,19 @@ class RunJournal(Protocol):
     """Records what the lanes do."""
 
     async def begin(self, run: Run) -> None:
-        """Claims the turn and has it granted to the run, saying through `run.claiming` when it can be called off."""
+        """Claims the turn for the run; `run.claiming` says when that can still be called off."""
         ...
 
-    async def steered(self, run: Run, asked: tuple[TurnInput, ...]) -> None: ...
+    async def record_steered(self, run: Run, inputs: tuple[TurnInput, ...]) -> None: ...
 
-    async def left_out(
-        self, session: str, agent: str, asked: tuple[TurnInput, ...], reason: Reason | None
+    async def leave_out(
+        self, session: str, agent: str, inputs: tuple[TurnInput, ...], reason: Reason | None
     ) -> tuple[DroppedInput, ...]:
-        """Returns the planned notice of each message whose sender is owed one."""
+        """Stores that these get no turn. Returns the planned notices for those senders who are to get one."""
         ...
 
     async def end(self, run: Run) -> None:
-        """Ends a run whose work did not record its end itself."""
+        """Records the end of a run whose work did not do so."""
         ...
 
 
@@ -90,7 +90,7 @@ class RunDriver:
 
     key: str
     routes: set[Route]
-    """The places it works for."""
+    """The places whose messages it has had."""
     run: Run | None
     _deps: LaneDeps
     _tasks: Tasks
@@ -107,7 +107,7 @@ class RunDriver:
         return self.run is not None and self.run.task is not None and not self.run.ended.is_set()
 
     async def drain(self) -> None:
-        """Gives back the current run, for the next process to run again."""
+        """Gives the current run back, so that the next process runs it again."""
         run = self.run
         if run is not None and not run.ended.is_set():
             run.end_by(EndCause.SHUTDOWN)
@@ -135,7 +135,7 @@ class RunDriver:
         await self._deps.runner.run(run)
 
     def _ended(self, run: Run) -> None:
-        """Every run passes through here: done, failed, cancelled, expired, left behind, or never begun."""
+        """Called for every run: done, failed, cancelled, expired, left behind, or never begun."""
         if run.state.is_over:
             return
         run.mark_over()

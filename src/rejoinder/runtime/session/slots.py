@@ -25,6 +25,7 @@ class Slots:
         self._agents = services.agents
         self._processes = _with_processes(services.agents)
         self._pool = services.slots
+        self._prefix = self._pool.new_prefix()  # a session may have a run in another engine, too (SC-1)
         self._asking, self._running = self._pool.asking, self._pool.running  # those of all engines
         self._own: set[str] = set()  # sessions of this engine that ask or run
         self._suspects: dict[str, SlotRequest] = {}  # those that wait for their turn
@@ -60,6 +61,7 @@ class Slots:
 
         `again`: for a turn that a crash cut off; those come while the process starts.
         """
+        session = self._prefix + session
         self._own.add(session)
         if again is AT_ONCE and self.has_room(agent):  # there are no other requests to weigh against it
             self._running[session] = None
@@ -88,6 +90,7 @@ class Slots:
 
     def release(self, session: str) -> None:
         """The session's run is over, or no longer wants a slot."""
+        session = self._prefix + session
         self._asking.pop(session, None)
         self._suspects.pop(session, None)
         self._held_back.pop(session, None)

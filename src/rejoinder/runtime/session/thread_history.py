@@ -32,7 +32,7 @@ async def with_thread(run: Run, session: Session, now: datetime) -> tuple[TurnIn
     later turns none does."""
     first, *others = run.inputs
     conversation, inbound = run.conversation, first.message.inbound
-    if conversation.route.thread is None or first.message.background or inbound.opened is not None:
+    if conversation.route.thread is None or first.message.background or inbound.opened_thread is not None:
         return run.inputs
     if is_untouched(session) or await _is_first(run):
         told = await _told(inbound, conversation, now)

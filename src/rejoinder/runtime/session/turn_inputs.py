@@ -28,7 +28,7 @@ class TurnInput(Struct, frozen=True):
 class DroppedInput(Struct, frozen=True):
     """A message that gets no turn, the notice of that, and the prefix of what else is said about it."""
 
-    asked: TurnInput
+    input: TurnInput
     notice: StoredPart
     prefix: Prefix
 

@@ -1,4 +1,4 @@
-"""One turn from its messages to its last delivery: brief, try, answer, remember."""
+"""Runs one turn from its messages to its last delivery: brief the agent, try its models, answer, and remember."""
 
 import asyncio
 from time import monotonic
@@ -56,7 +56,7 @@ REACTS = kind(React("", ""))
 
 
 class AgentTurnRunner:
-    """Does the work of the lanes, and remembers what is needed between turns."""
+    """Runs the turns of all lanes, and keeps what later turns need."""
 
     def __init__(self, services: Services, sessions: Sessions, parts: TurnParts) -> None:
         self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
@@ -159,7 +159,7 @@ class AgentTurnRunner:
         await self._begin(run, context.session, notice)
         self._tools.open(run.session, lambda name, given: self._parts.tools(run, context, answer).call(name, given))
         try:
-            return await self._attempts.make(
+            return await self._attempts.run(
                 context.agent,
                 turn,
                 relay.attempt,
@@ -181,7 +181,7 @@ class AgentTurnRunner:
             _end(run, ok=done)
 
     async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
-        """What a verbose session is told before the answer (TU-29)."""
+        """The notices that a verbose session gets before the answer (TU-29)."""
         if is_untouched(session) and not run.message.background:
             await notice(NEW_SESSION)
         if self.compaction.untold(run.session):
@@ -231,7 +231,7 @@ class AgentTurnRunner:
             self.compaction.context[run.session] = usage.context_tokens
 
     def _note_failure(self, run: Run, failed: Failed | None) -> None:
-        """Called before the failure is shown, so that a user who reads of it finds the details in `/status`."""
+        """Called before the failure is shown, so that a user who then asks finds the details in `/status`."""
         if failed is None:
             self.failures.pop(run.session, None)
         else:
@@ -239,36 +239,36 @@ class AgentTurnRunner:
 
     # --- messages without a turn of their own -----------------------------------------------------
 
-    async def steer(self, run: Run, asked: tuple[TurnInput, ...]) -> bool:
-        run.offer(asked)
+    async def steer(self, run: Run, inputs: tuple[TurnInput, ...]) -> bool:
+        run.offer(inputs)
         context = self._contexts.get(run)
         if context is None:
             return False  # it is over
         agent = context.agent
-        further = brief_further(context, await with_files(asked, agent, self._file_readers))
+        further = brief_further(context, await with_files(inputs, agent, self._file_readers))
         taken = can(agent, CanSteer) and self._lease.holds and await agent.steer(further)
         if taken:
             run.transcript.told.append(further.parts)
         return taken
 
-    async def left_out(
-        self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[DroppedInput, ...]
+    async def inputs_left_out(
+        self, inputs: tuple[TurnInput, ...], reason: Reason | None, dropped: tuple[DroppedInput, ...]
     ) -> None:
-        for each in asked:
+        for each in inputs:
             _became_nothing(each)
             if reason != "stopped":
                 step = Step("lane", "summarised" if reason is None else "dropped", reason)
                 each.conversation.trace(each.message.inbound.message_id, (step,))
-        for each in told:
-            follow = each.asked.conversation.sender.follow
+        for each in dropped:
+            follow = each.input.conversation.sender.follow
             if each.notice.kind == REACTS and isinstance(await follow(each.notice), Unsent):
                 await self._say_left_out(each, reason)
 
     async def _say_left_out(self, left: DroppedInput, reason: Reason | None) -> None:
-        """Says it in words where the platform did not take the reaction (TU-5)."""
-        if (said := notices.left_out_in_words(left.asked, reason, self._clock(), left.prefix)) is not None:
+        """Sends the notice as text if the platform did not take the reaction (TU-5)."""
+        if (said := notices.left_out_notice_in_words(left.input, reason, self._clock(), left.prefix)) is not None:
             await WriteBatch(said).insist(self._store)
-            notices.wake((left.asked.conversation,))
+            notices.wake((left.input.conversation,))
 
 
 async def _unsaid(_: str) -> None:
@@ -281,17 +281,17 @@ def _footer(session: Session, used: Usage, run: Run) -> str:
 
 
 def _became(run: Run, state: State) -> None:
-    for asked in run.inputs:
-        if asked.signs is not None:
-            asked.signs.became(state)
+    for each in run.inputs:
+        if each.signs is not None:
+            each.signs.became(state)
 
 
 def _end(run: Run, *, ok: bool) -> None:
-    for asked in (*run.inputs, *run.steered_inputs):
-        if asked.signs is not None:
-            asked.signs.ended(ok=ok)
+    for each in (*run.inputs, *run.steered_inputs):
+        if each.signs is not None:
+            each.signs.ended(ok=ok)
 
 
-def _became_nothing(asked: TurnInput) -> None:
-    if asked.signs is not None:
-        asked.signs.ended(ok=False)
+def _became_nothing(turn_input: TurnInput) -> None:
+    if turn_input.signs is not None:
+        turn_input.signs.ended(ok=False)

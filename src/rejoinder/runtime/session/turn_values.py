@@ -35,16 +35,16 @@ def answer_context(context: RunContext, speech: Speech | None) -> AnswerContext:
         folder=outbox_folder(run.session, context.settings),
         loads_files=context.settings.loads_files,
         directives=context.settings.directives,
-        opens=message.inbound.opened,
+        opens=message.inbound.opened_thread,
         reply_context=message.inbound.reply_context,
         is_message=message.inbound.entry not in ("native", "button") and not message.inbound.unseen,
     )
 
 
-def _texts(asked: tuple[TurnInput, ...]) -> tuple[str, ...]:
+def _texts(inputs: tuple[TurnInput, ...]) -> tuple[str, ...]:
     """All that people wrote for this turn."""
     texts: list[str] = []
-    for each in asked:
+    for each in inputs:
         inbound = each.message.inbound
         texts += (inbound.text, *inbound.untrusted_context)
         if each.overheard or inbound.pages:
@@ -60,7 +60,7 @@ def shows(context: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisi
         return WorkVisibility("full", tool_output=True, thoughts=thoughts, most=most)  # in its log
     if (verbose := context.level("verbose")) == "off":
         return WorkVisibility(thoughts=thoughts, most=most)
-    trusted = all(asked.message.command_authorised for asked in run.inputs)
+    trusted = all(each.message.command_authorised for each in run.inputs)
     configured, group = run.conversation.settings.tool_display, run.message.in_group
     tools, output = work_shown(verbose, configured, group=group, trusted=trusted)
     return WorkVisibility(tools, output, thoughts, most)

@@ -154,9 +154,9 @@ def mark_unknown(db: SqlConnection, verb: MarkUnknown) -> StoredPart:
 
 def retry_part(db: SqlConnection, verb: RetryPart) -> StoredPart:
     made = verb.part.attempts - (not verb.counted and verb.part.state == "sending")
-    conceded = " ".join(verb.conceded)
+    conceded = " ".join(verb.omitted)
     moved = _move(db, verb, verb.part, retry_at=verb.at, error=verb.error, attempts=made, conceded=conceded)
-    return replace(moved, conceded=verb.conceded)
+    return replace(moved, omitted=verb.omitted)
 
 
 def hold_part(db: SqlConnection, verb: HoldPart) -> StoredPart:

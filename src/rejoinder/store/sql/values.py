@@ -196,7 +196,7 @@ def turn_from(row: Row) -> StoredTurn:
 
 
 def part_from(row: Row) -> StoredPart:
-    id, key, kind, state, generation, attempts, planned, turn, retry_at, receipt, error, conceded, body = row[4:]
+    id, key, kind, state, generation, attempts, planned, turn, retry_at, receipt, error, omitted, body = row[4:]
     return StoredPart(
         id=id,
         key=key,
@@ -211,7 +211,7 @@ def part_from(row: Row) -> StoredPart:
         retry_at=None if retry_at is None else instant(retry_at),
         receipt=receipt,
         error=error,
-        conceded=tuple(conceded.split()),
+        omitted=tuple(omitted.split()),
     )
 
 

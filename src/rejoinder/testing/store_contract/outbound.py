@@ -100,13 +100,13 @@ class Parts(Opened):
         """DE-13: also after a restart, and while it is not known whether it arrived."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1),), NOW))
-            conceded = ("formatting", "target")
-            again = await store.write(RetryPart(await claimed(store), NOW, "400", counted=False, conceded=conceded))
-            assert (again.conceded, again.error) == (conceded, "400")
+            omitted = ("formatting", "target")
+            again = await store.write(RetryPart(await claimed(store), NOW, "400", counted=False, omitted=omitted))
+            assert (again.omitted, again.error) == (omitted, "400")
             unknown = await store.write(MarkUnknown(await claimed(store), "timeout"))
             found = await store.part(unknown.id)
             assert found is not None
-            assert found.conceded == conceded
+            assert found.omitted == omitted
 
     async def test_a_retry_has_identical_bytes(self, tmp_path: Path) -> None:
         """DU-4: same key, same bytes, whatever they are; no part overtakes it while it waits."""

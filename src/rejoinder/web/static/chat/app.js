@@ -1,4 +1,4 @@
-/** The wiring of the chat page: the line feeds the state, the state's changes reach the views, hands reach the line. */
+/** The wiring of the chat page: frames change the state, the views draw what changed, and what people do is sent. */
 
 import { clean } from "../shared/clean.js";
 import { byId, fill, h, narrow } from "../shared/dom.js";
@@ -20,23 +20,24 @@ import { wordsOf } from "./words.js";
 
 const PROTOCOL = 1;
 const CLOSED = { OTHER_PROTOCOL: 4002, LOGGED_OUT: 4003 };
-const SAY_IT_AFTER = 2; // failures before the banner appears: a restart of the server is no news
+const FAILURES_BEFORE_BANNER = 2; // a restart of the server takes one, and need not be shown
 
 export class App {
   room = "";
   latestDelivered = "";
-  #asked = /** @type {Map<string, {place: string, before?: number | null, around?: string | null}>} */ (new Map());
-  #expected = ""; // the room that was just made here: it is opened as soon as it is known
+  /** @type {Map<string, {place: string, before?: number | null, around?: string | null}>} by the id of the request */
+  #historyRequests = new Map();
+  #newRoom = ""; // the room that was just made here: it is opened as soon as it is known
   #roomsFrame = 0;
-  #goal = /** @type {import("./state.js").Message | null} */ (null);
+  #jumpTarget = /** @type {import("./state.js").Message | null} */ (null);
 
   constructor() {
     this.state = new ChatState();
     this.name = new URLSearchParams(location.search).get("as") ?? localStorage.getItem("rejoinder.name") ?? "";
     this.line = new Line("/socket", {
-      frame: (frame) => this.#frame(frame),
-      open: () => this.#hello(),
-      down: (code, tries) => this.#down(code, tries),
+      onFrame: (frame) => this.#frame(frame),
+      onOpen: () => this.#hello(),
+      onDown: (code, tries) => this.#connectionLost(code, tries),
     });
     this.requests = new Requests(localStorage, (frame) => this.line.send(frame));
     this.dialogs = new Dialogs(this);
@@ -111,7 +112,7 @@ export class App {
     addEventListener("popstate", () => this.#goBack());
     document.addEventListener("visibilitychange", () => this.sawRoom());
     addEventListener("focus", () => this.sawRoom());
-    setInterval(() => this.#asked.size > 50 && this.#asked.clear(), 60_000);
+    setInterval(() => this.#historyRequests.size > 50 && this.#historyRequests.clear(), 60_000);
     this.line.connect();
   }
 
@@ -123,25 +124,25 @@ export class App {
   }
 
   /** @param {number} code @param {number} tries */
-  #down(code, tries) {
+  #connectionLost(code, tries) {
     if (code === CLOSED.OTHER_PROTOCOL) return this.#reload();
     if (code === CLOSED.LOGGED_OUT) return location.assign("/login");
-    this.#asked.clear();
+    this.#historyRequests.clear();
     for (const { timeline } of [this.pane, this.panel.thread]) {
-      timeline.answered();
-      timeline.stay();
+      timeline.historyAnswered();
+      timeline.cancelJump();
     }
     if (tries === 3) this.#maybeLogin();
-    if (tries >= SAY_IT_AFTER || !this.state.me) this.#showBanner("Reconnecting…");
+    if (tries >= FAILURES_BEFORE_BANNER || !this.state.me) this.#showBanner("Reconnecting…");
   }
 
-  /** A login that has run out looks like a dead server, but for the page itself leading elsewhere. */
+  /** With a login that has expired the socket fails as with a dead server, but the page itself redirects. */
   async #maybeLogin() {
     const answer = await fetch("/", { redirect: "manual" }).catch(() => null);
     if (answer?.type === "opaqueredirect") location.assign("/login");
   }
 
-  /** The server speaks another protocol: a newer page is there. Only once, or it would go on for ever. */
+  /** The server has another protocol, so it has a newer page. Reloads only once, or it might never end. */
   #reload() {
     if (sessionStorage.getItem("rejoinder.reloaded"))
       return this.#showBanner("This page does not match the version of the server. Reload it.");
@@ -202,12 +203,12 @@ export class App {
   #confirmed(frame) {
     if (frame.type === "done") {
       const request = this.requests.done(frame.client);
-      if (request?.frame.type === "make_room") this.#expected = frame.id;
-      if (this.#expected && this.state.rooms.has(this.#expected)) this.openRoom(this.#expected);
+      if (request?.frame.type === "make_room") this.#newRoom = frame.id;
+      if (this.#newRoom && this.state.rooms.has(this.#newRoom)) this.openRoom(this.#newRoom);
       return;
     }
     const request = this.requests.refused(frame.client, frame.reason);
-    if (this.#asked.delete(frame.client)) this.pane.timeline.answered();
+    if (this.#historyRequests.delete(frame.client)) this.pane.timeline.historyAnswered();
     if (request?.frame.type === "say") this.#syncAll();
     else this.note(frame.reason);
   }
@@ -215,25 +216,25 @@ export class App {
   /** @param {any} page */
   #page(page) {
     if (this.panel.takes(page)) return;
-    const asked = this.#asked.get(page.client);
+    const asked = this.#historyRequests.get(page.client);
     if (!asked) return;
-    this.#asked.delete(page.client);
+    this.#historyRequests.delete(page.client);
     const gone = asked.around && !page.messages.length;
     for (const pane of this.#panes()) {
       if (pane.place !== asked.place) continue;
-      pane.timeline.answered();
-      if (gone) pane.timeline.stay();
+      pane.timeline.historyAnswered();
+      if (gone) pane.timeline.cancelJump();
     }
     if (gone) this.note("That message no longer exists.");
     this.#show(this.state.addPage(asked, page));
-    if (this.#goal && placeOf(this.#goal) === asked.place) this.goTo(this.#goal);
+    if (this.#jumpTarget && placeOf(this.#jumpTarget) === asked.place) this.goTo(this.#jumpTarget);
   }
 
   /** @param {import("./state.js").Changes} changes */
   #show(changes) {
     for (const pane of this.#panes()) {
-      if (changes.timelines.has(pane.place)) pane.timeline.changed();
-      for (const id of changes.messages) pane.timeline.touch(id);
+      if (changes.timelines.has(pane.place)) pane.timeline.listChanged();
+      for (const id of changes.messages) pane.timeline.messageChanged(id);
       if (changes.typing.has(pane.place)) pane.showTyping();
     }
     for (const id of changes.stale) this.#refresh(id);
@@ -242,7 +243,7 @@ export class App {
     if (changes.rooms) {
       this.sawRoom();
       this.notifier.count();
-      if (this.#expected && this.state.rooms.has(this.#expected)) this.openRoom(this.#expected);
+      if (this.#newRoom && this.state.rooms.has(this.#newRoom)) this.openRoom(this.#newRoom);
       this.#roomsFrame ||= requestAnimationFrame(() => this.#drawRooms());
     }
   }
@@ -313,10 +314,10 @@ export class App {
       around: around ?? null,
       limit,
     });
-    if (sent) this.#asked.set(client, { place, before, around });
+    if (sent) this.#historyRequests.set(client, { place, before, around });
   }
 
-  /** Asks for something that nobody waits for when the line goes down. @param {any} frame
+  /** Sends a request that is not repeated after the connection was lost. @param {any} frame
    * @returns {string} the id of the request; empty: the line is down */
   inquire(frame) {
     const client = newId();
@@ -333,7 +334,7 @@ export class App {
   openRoom(id, visits = true) {
     const room = this.state.rooms.get(id);
     if (!room || id === this.room) return;
-    this.#expected = "";
+    this.#newRoom = "";
     this.room = id;
     localStorage.setItem("rejoinder.room", id);
     if (this.panel.kind === "thread" || this.panel.kind === "subagents") this.panel.close(false);
@@ -346,24 +347,24 @@ export class App {
     if (!narrow()) this.pane.composer.focus();
   }
 
-  /** Rooms and threads are entries of the browser's history: Back leads to where one was. */
+  /** Rooms and threads are entries of the browser's history, so Back leads to the previous one. */
   visited(replace = false) {
     const thread = this.panel.kind === "thread" ? threadOf(this.panel.thread.place) : null;
     const address = `#${[this.room, thread ?? []].flat().map(encodeURIComponent).join("/")}`;
     if (replace) history.replaceState(null, "", location.search + address);
     else if (address === location.hash) return;
-    else if (history.state?.covers) history.replaceState(null, "", location.search + address); // it led here, and is closed
+    else if (history.state?.overlay) history.replaceState(null, "", location.search + address); // closed by going here
     else history.pushState(null, "", location.search + address);
   }
 
-  /** Where something lies above the whole room, it is an entry as well: Back closes it. */
-  covered() {
-    if (narrow() && !history.state?.covers) history.pushState({ covers: true }, "", location.href);
+  /** Something covers the whole room of a narrow page: it becomes an entry of the history, so Back closes it. */
+  overlayOpened() {
+    if (narrow() && !history.state?.overlay) history.pushState({ overlay: true }, "", location.href);
   }
 
-  /** It was closed by hand: its entry goes too. */
-  uncovered() {
-    if (history.state?.covers) history.back();
+  /** What covered the room was closed by its own button: its entry of the history goes too. */
+  overlayClosed() {
+    if (history.state?.overlay) history.back();
   }
 
   /** An address that was mistyped, or of a room that is not there. @param {string} room */
@@ -436,7 +437,7 @@ export class App {
 
   /** To any message of any room. @param {import("./state.js").Message} message */
   goTo(message) {
-    this.#goal = null;
+    this.#jumpTarget = null;
     this.openRoom(message.room);
     if (narrow() && !message.thread) this.panel.close();
     if (message.thread) {
@@ -445,7 +446,7 @@ export class App {
         this.panel.openThread(root);
       this.panel.thread.timeline.jump(message.id);
     } else if (!this.state.timeline(message.room).loaded) {
-      this.#goal = message;
+      this.#jumpTarget = message;
     } else {
       this.pane.timeline.jump(message.id);
     }
@@ -499,8 +500,8 @@ export class App {
   drawer(open) {
     const was = document.body.classList.contains("drawer");
     document.body.classList.toggle("drawer", open);
-    if (open) this.covered();
-    else if (was) this.uncovered();
+    if (open) this.overlayOpened();
+    else if (was) this.overlayClosed();
     this.menu.setAttribute("aria-expanded", String(open));
     if (open) this.sidebar.element.querySelector("button, a").focus();
     else if (this.sidebar.element.contains(document.activeElement) && narrow()) this.menu.focus();

@@ -93,7 +93,7 @@ export class Panel {
     if (this.kind === "subagents") return this.close();
     this.#open("subagents", "Sub-agents");
     this.drawSubagents();
-    this.app.subagents.watched(true);
+    this.app.subagents.panelToggled(true);
     this.closing.focus();
   }
 
@@ -106,12 +106,12 @@ export class Panel {
     if (!this.kind) return;
     const { kind } = this;
     this.kind = "";
-    if (kind === "subagents") this.app.subagents.watched(false);
+    if (kind === "subagents") this.app.subagents.panelToggled(false);
     this.thread.place = this.thread.timeline.place = "";
     this.element.hidden = true;
     document.body.classList.remove("with-panel");
     if (visits && kind === "thread") this.app.visited();
-    else if (visits) this.app.uncovered();
+    else if (visits) this.app.overlayClosed();
     if (kind === "subagents" && visits) this.app.subagents.button.focus();
     else if (!narrow()) this.app.pane.composer.focus();
   }
@@ -158,10 +158,10 @@ export class Panel {
   /** @param {"thread" | "search" | "why" | "subagents"} kind @param {string} title */
   #open(kind, title) {
     const wasThread = this.kind === "thread" && kind !== "thread";
-    if (this.kind === "subagents") this.app.subagents.watched(false);
+    if (this.kind === "subagents") this.app.subagents.panelToggled(false);
     this.kind = kind;
     if (wasThread) this.app.visited();
-    if (kind !== "thread") this.app.covered();
+    if (kind !== "thread") this.app.overlayOpened();
     this.title.textContent = title;
     this.element.setAttribute("aria-label", title);
     this.element.hidden = false;

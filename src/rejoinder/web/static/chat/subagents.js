@@ -74,29 +74,29 @@ export class Subagents {
     this.detail.clear();
     this.app.panel.drawSubagents();
     this.#draw();
-    this.#look();
+    this.#refresh();
     if (id) this.detail.back.focus();
     else (this.#rows.get(before)?.button ?? this.list.querySelector("button"))?.focus();
   }
 
   /** The panel was opened or closed. @param {boolean} isOpen */
-  watched(isOpen) {
+  panelToggled(isOpen) {
     clearInterval(this.#timer);
     this.#timer = isOpen ? setInterval(() => this.#tick(), LOOK_AGAIN) : 0;
     this.button.setAttribute("aria-expanded", String(isOpen));
     if (!isOpen) return void (this.shown = "");
     this.#draw();
-    this.#look();
+    this.#refresh();
   }
 
   /** Words of one at work are not sent by themselves: they are asked for while somebody reads them. */
   #tick() {
     if (document.hidden) return;
     this.#draw(); // how long it has been
-    if (this.#here.some((each) => each.state === "running" && (!this.shown || each.id === this.shown))) this.#look();
+    if (this.#here.some((each) => each.state === "running" && (!this.shown || each.id === this.shown))) this.#refresh();
   }
 
-  #look() {
+  #refresh() {
     if (this.shown) this.#ask("subagent_log", { subagent: this.shown });
     this.#ask("subagents", {});
   }

@@ -11,7 +11,7 @@ import { copyText } from "./clipboard.js";
 import { MessageView } from "./message.js";
 import { roomOf, threadOf } from "./state.js";
 
-const SAME_BREATH = 5 * 60_000;
+const GROUP_MS = 5 * 60_000;
 const AT_BOTTOM = 40;
 const NEAR_TOP = 600;
 const KEPT = 400;
@@ -26,14 +26,14 @@ export class Timeline {
   #views = /** @type {Map<string, MessageView>} */ (new Map());
   #separators = /** @type {Map<string, any>} */ (new Map());
   #follows = true;
-  #stuckAt = 0;
+  #endScrollTop = 0;
   #asking = "";
   #missed = 0;
   #newFrom = /** @type {number | null} */ (null);
   #frame = 0;
   #dirty = /** @type {Set<string>} */ (new Set());
   #unsorted = false;
-  #scrollTo = /** @type {string | null} */ (null);
+  #jumpingTo = /** @type {string | null} */ (null);
 
   /**
    * @param {import("./state.js").ChatState} state
@@ -58,15 +58,15 @@ export class Timeline {
     );
     this.element = h("div", { class: "timeline" }, this.scroller, this.pill);
     const resized = new ResizeObserver(() => {
-      this.#look();
-      this.#stick();
+      this.#noticeScrolling();
+      this.#scrollToEnd();
     });
     resized.observe(this.list);
     resized.observe(this.scroller);
     this.list.addEventListener("click", (/** @type {Event} */ event) => this.#clicked(event));
     this.list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#key(event));
-    this.list.addEventListener("mouseover", (/** @type {Event} */ event) => this.#points(event));
-    this.list.addEventListener("focusin", (/** @type {Event} */ event) => this.#points(event));
+    this.list.addEventListener("mouseover", (/** @type {Event} */ event) => this.#pointedAt(event));
+    this.list.addEventListener("focusin", (/** @type {Event} */ event) => this.#pointedAt(event));
   }
 
   /** @param {string} place @param {number | null} [readTo] where the reader was; what is newer gets a line above it */
@@ -76,7 +76,7 @@ export class Timeline {
     this.#separators.clear();
     this.list.replaceChildren();
     this.#follow(true);
-    this.#stuckAt = 0;
+    this.#endScrollTop = 0;
     this.#missed = 0;
     this.#asking = "";
     this.#newFrom = readTo;
@@ -92,14 +92,14 @@ export class Timeline {
     this.actions.history(this.place, { before, around });
   }
 
-  /** An answer came, or the line broke: asking again is allowed. */
-  answered() {
+  /** An answer came, or the connection was lost: the same may be asked again. */
+  historyAnswered() {
     this.#asking = "";
   }
 
-  /** Where a jump should have led is not there. */
-  stay() {
-    this.#scrollTo = null;
+  /** The message to jump to does not exist. */
+  cancelJump() {
+    this.#jumpingTo = null;
   }
 
   get atBottom() {
@@ -113,24 +113,24 @@ export class Timeline {
   }
 
   /** A message changed: drawn with the next frame, once, however many pieces came. @param {string} id */
-  touch(id) {
+  messageChanged(id) {
     this.#dirty.add(id);
-    this.#soon();
+    this.#redrawSoon();
   }
 
   /** Messages came or went: the list is put in order with the next frame, once, however many. */
-  changed() {
+  listChanged() {
     this.#unsorted = true;
-    this.#soon();
+    this.#redrawSoon();
   }
 
-  #soon() {
+  #redrawSoon() {
     if (!this.#frame) this.#frame = requestAnimationFrame(() => this.#redraw());
   }
 
   #redraw() {
     this.#frame = 0;
-    this.#look();
+    this.#noticeScrolling();
     const left = this.#unsorted ? this.sync() : NODES_A_FRAME;
     for (const id of this.#dirty) {
       const message = this.state.messages.get(id);
@@ -142,7 +142,7 @@ export class Timeline {
     }
     this.#dirty.clear();
     this.#drawBodies(left);
-    this.#stick();
+    this.#scrollToEnd();
   }
 
   /** The words of the messages, as many as one frame can take. @param {number} left @returns {number} what is left then */
@@ -150,7 +150,7 @@ export class Timeline {
     for (const view of [...this.#views.values()].reverse()) {
       if (left > 0) left -= view.drawBody();
     }
-    if (left <= 0) this.#soon();
+    if (left <= 0) this.#redrawSoon();
     return left;
   }
 
@@ -159,7 +159,7 @@ export class Timeline {
   sync() {
     this.#unsorted = false;
     if (!this.place) return NODES_A_FRAME;
-    this.#look();
+    this.#noticeScrolling();
     const anchor = this.#anchor();
     const rows = this.#rows();
     const left = this.#drawBodies(NODES_A_FRAME);
@@ -168,10 +168,10 @@ export class Timeline {
     rows.forEach((row, i) => {
       if (this.list.children[i] !== row) this.list.insertBefore(row, this.list.children[i] ?? null);
     });
-    this.#rove();
-    if (this.#scrollTo) this.#arrive();
-    else if (this.#follows) this.#stick();
-    else this.#hold(anchor);
+    this.#setTabStop();
+    if (this.#jumpingTo) this.#arrive();
+    else if (this.#follows) this.#scrollToEnd();
+    else this.#keepAnchor(anchor);
     this.#showPill();
     this.#fillUp();
     if (this.current && this.state.timeline(this.place).loaded) this.seen();
@@ -226,7 +226,7 @@ export class Timeline {
       keys.add(key);
       const view = this.#view(key);
       const shown = { message, sending: request, delivered: this.#isDelivered(message), kind };
-      view.update(shown, kind !== "" || sameBreath(last, message));
+      view.update(shown, kind !== "" || continuesGroup(last, message));
       rows.push(view.element);
       [last, kindOfLast] = [message, kind];
     };
@@ -313,7 +313,7 @@ export class Timeline {
   #scrolled() {
     const wasFollowing = this.#follows;
     // Where more has come in since we went to the end, it is we who are behind, not the reader who has left.
-    this.#follow(this.atBottom || (wasFollowing && this.scroller.scrollTop >= this.#stuckAt - AT_BOTTOM));
+    this.#follow(this.atBottom || (wasFollowing && this.scroller.scrollTop >= this.#endScrollTop - AT_BOTTOM));
     if (this.#follows && !wasFollowing) this.#missed = 0;
     this.#fillUp();
     this.#showPill();
@@ -323,7 +323,7 @@ export class Timeline {
   /** Asks for what lies beyond the edges of the window. */
   #fillUp() {
     const window = this.state.timeline(this.place);
-    if (!window.loaded || this.#scrollTo) return;
+    if (!window.loaded || this.#jumpingTo) return;
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
     const first = this.state.messages.get(window.ids[0]);
     if (window.more && first && scrollTop < NEAR_TOP) this.ask({ before: first.seq });
@@ -336,17 +336,18 @@ export class Timeline {
     this.scroller.classList.toggle("follows", follows);
   }
 
-  /** Whether the reader has moved, though the event that tells is still to come: asked before anything is drawn, for
-   * what we draw moves the end too. */
-  #look() {
-    if (this.#follows && this.scroller.scrollTop < this.#stuckAt - AT_BOTTOM && !this.atBottom) this.#follow(false);
+  /** Notices that the reader has scrolled before the event of it comes. Called before anything is drawn, because drawing
+   * moves the end too. */
+  #noticeScrolling() {
+    if (this.#follows && this.scroller.scrollTop < this.#endScrollTop - AT_BOTTOM && !this.atBottom) this.#follow(false);
   }
 
-  #stick() {
-    if (!this.#follows || this.#scrollTo) return;
+  /** Keeps the newest message in sight as long as the reader follows. */
+  #scrollToEnd() {
+    if (!this.#follows || this.#jumpingTo) return;
     if (this.state.timeline(this.place).ids.length > KEPT + 100 && this.state.trim(this.place, KEPT)) this.sync();
     this.scroller.scrollTop = this.scroller.scrollHeight;
-    this.#stuckAt = this.scroller.scrollTop;
+    this.#endScrollTop = this.scroller.scrollTop;
   }
 
   /** The first row in sight and where it stands. @returns {[Element, number] | null} */
@@ -359,8 +360,8 @@ export class Timeline {
     return null;
   }
 
-  /** @param {[Element, number] | null} anchor */
-  #hold(anchor) {
+  /** Scrolls so that this row stands where it stood. @param {[Element, number] | null} anchor */
+  #keepAnchor(anchor) {
     if (!anchor || !anchor[0].isConnected) return;
     const moved = anchor[0].getBoundingClientRect().top - anchor[1];
     if (moved) this.scroller.scrollTop += moved;
@@ -385,7 +386,7 @@ export class Timeline {
 
   /** To the newest message, wherever the window stands. */
   toEnd() {
-    this.#missed = this.#stuckAt = 0;
+    this.#missed = this.#endScrollTop = 0;
     this.#follow(true);
     if (!this.state.timeline(this.place).end) {
       this.state.timelines.delete(this.place);
@@ -397,16 +398,16 @@ export class Timeline {
 
   /** @param {string} id */
   jump(id) {
-    this.#scrollTo = id;
+    this.#jumpingTo = id;
     if (this.state.timeline(this.place).ids.includes(id)) this.#arrive();
     else this.ask({ around: id });
   }
 
   #arrive() {
-    const message = this.state.messages.get(this.#scrollTo ?? "");
+    const message = this.state.messages.get(this.#jumpingTo ?? "");
     const view = message && this.#views.get(keyOf(message));
     if (!view?.element.isConnected) return;
-    this.#scrollTo = null;
+    this.#jumpingTo = null;
     this.#follow(false);
     view.element.scrollIntoView({ block: "center", behavior: calm() ? "auto" : "smooth" });
     view.element.focus({ preventScroll: true });
@@ -426,10 +427,10 @@ export class Timeline {
   }
 
   /** @param {Event} event */
-  #points(event) {
+  #pointedAt(event) {
     const message = this.#messageAt(event.target);
     const element = /** @type {Element} */ (event.target).closest?.(".message");
-    if (event.type === "focusin" && element) this.#rove(element);
+    if (event.type === "focusin" && element) this.#setTabStop(element);
     if (message && element) this.actions.offer(message, element);
   }
 
@@ -460,7 +461,7 @@ export class Timeline {
   }
 
   /** Exactly one message can be reached by Tab. @param {Element} [chosen] */
-  #rove(chosen) {
+  #setTabStop(chosen) {
     const all = [...this.list.querySelectorAll(".message")];
     const now =
       chosen ??
@@ -481,11 +482,11 @@ export class Timeline {
 const keyOf = (message) => (message.client ? `client ${message.author} ${message.client}` : message.id);
 
 /** @param {Message | null} last @param {Message} message */
-function sameBreath(last, message) {
+function continuesGroup(last, message) {
   return (
     last !== null &&
     last.author === message.author &&
-    message.at - last.at < SAME_BREATH &&
+    message.at - last.at < GROUP_MS &&
     !message.reply_to &&
     Boolean(last.only_for) === Boolean(message.only_for) &&
     message.author !== ""

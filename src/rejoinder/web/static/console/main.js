@@ -102,15 +102,15 @@ function soon() {
 const line = new Line(
   "/console/socket",
   {
-    frame,
-    open: () => {
+    onFrame: frame,
+    onOpen: () => {
       line.settled();
       live.textContent = "live";
       live.classList.add("on");
       state.journeys.clear();
       refresh();
     },
-    down: () => {
+    onDown: () => {
       live.textContent = "reconnecting…";
       live.classList.remove("on");
     },

@@ -1,6 +1,6 @@
 /**
- * A WebSocket that comes back: it waits longer after each failure, at once when the network returns, and asks
- * whether the line is alive when nothing was heard for long, when a request has no answer, or the network went.
+ * A WebSocket that reconnects: after each failure it waits longer, and when the network returns it connects at once.
+ * It sends a ping when nothing has come for long, when a request has no answer, and when the network is gone.
  */
 
 const SHORTEST = 400;
@@ -10,50 +10,53 @@ const UNANSWERED = 3_000;
 const PATIENCE = 5_000;
 
 /**
- * @typedef {{frame: (frame: any) => void, open: () => void, down: (code: number, tries: number) => void}} Ears
+ * @typedef {object} LineHandlers
+ * @property {(frame: any) => void} onFrame
+ * @property {() => void} onOpen
+ * @property {(code: number, tries: number) => void} onDown
  */
 
 export class Line {
   #socket = /** @type {WebSocket | null} */ (null);
   #tries = 0;
   #timer = 0;
-  #heard = 0;
-  #asked = 0; // when it was asked whether the line is alive; 0: it was not
-  #waits = 0; // since when a request has no answer; 0: none has
+  #heardAt = 0;
+  #pingedAt = 0; // when a ping was sent that has no answer yet; 0: none
+  #unansweredSince = 0; // when the oldest request without an answer was sent; 0: there is none
 
-  /** @param {string} path @param {Ears} ears @param {{pings?: boolean}} [options] */
-  constructor(path, ears, { pings = true } = {}) {
+  /** @param {string} path @param {LineHandlers} handlers @param {{pings?: boolean}} [options] */
+  constructor(path, handlers, { pings = true } = {}) {
     this.url = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${path}`;
-    this.ears = ears;
-    addEventListener("online", () => this.#soon(0));
+    this.handlers = handlers;
+    addEventListener("online", () => this.#connectSoon(0));
     document.addEventListener("visibilitychange", () => {
-      if (!document.hidden && !this.#socket) this.#soon(0);
+      if (!document.hidden && !this.#socket) this.#connectSoon(0);
     });
     if (!pings) return;
     setInterval(() => this.#check(), 1_000);
-    addEventListener("offline", () => this.#ask()); // what runs on this machine is there anyway
+    addEventListener("offline", () => this.#ping()); // what runs on this machine is there anyway
   }
 
   connect() {
     clearTimeout(this.#timer);
     const socket = (this.#socket = new WebSocket(this.url));
     socket.onopen = () => {
-      this.#heard = Date.now();
-      this.#asked = this.#waits = 0;
-      this.ears.open();
+      this.#heardAt = Date.now();
+      this.#pingedAt = this.#unansweredSince = 0;
+      this.handlers.onOpen();
     };
     socket.onmessage = ({ data }) => {
-      this.#heard = Date.now();
-      this.#asked = this.#waits = 0;
-      this.ears.frame(JSON.parse(data));
+      this.#heardAt = Date.now();
+      this.#pingedAt = this.#unansweredSince = 0;
+      this.handlers.onFrame(JSON.parse(data));
     };
     socket.onclose = ({ code }) => {
       if (this.#socket !== socket) return;
       this.#socket = null;
       this.#tries += 1;
-      this.ears.down(code, this.#tries);
+      this.handlers.onDown(code, this.#tries);
       // A little chance keeps many pages from coming back in the same moment.
-      this.#soon(Math.min(LONGEST, SHORTEST * 2 ** (this.#tries - 1)) * (0.75 + Math.random() / 2));
+      this.#connectSoon(Math.min(LONGEST, SHORTEST * 2 ** (this.#tries - 1)) * (0.75 + Math.random() / 2));
     };
   }
 
@@ -66,7 +69,7 @@ export class Line {
   send(frame) {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(frame));
-    if (frame.client) this.#waits ||= Date.now();
+    if (frame.client) this.#unansweredSince ||= Date.now();
     return true;
   }
 
@@ -75,11 +78,11 @@ export class Line {
     const socket = this.#socket;
     this.#socket = null;
     socket?.close();
-    this.#soon(0);
+    this.#connectSoon(0);
   }
 
   /** @param {number} wait */
-  #soon(wait) {
+  #connectSoon(wait) {
     if (this.#socket) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.connect(), wait);
@@ -88,14 +91,17 @@ export class Line {
   #check() {
     if (this.#socket?.readyState !== WebSocket.OPEN) return;
     const now = Date.now();
-    if (this.#asked && now - this.#asked > PATIENCE) {
-      this.#asked = 0;
-      this.ears.down(0, 1);
+    if (this.#pingedAt && now - this.#pingedAt > PATIENCE) {
+      this.#pingedAt = 0;
+      this.handlers.onDown(0, 1);
       this.renew();
-    } else if (now - this.#heard > QUIET || (this.#waits && now - this.#waits > UNANSWERED)) this.#ask();
+      return;
+    }
+    const unanswered = this.#unansweredSince && now - this.#unansweredSince > UNANSWERED;
+    if (unanswered || now - this.#heardAt > QUIET) this.#ping();
   }
 
-  #ask() {
-    if (!this.#asked && this.send({ type: "ping" })) this.#asked = Date.now();
+  #ping() {
+    if (!this.#pingedAt && this.send({ type: "ping" })) this.#pingedAt = Date.now();
   }
 }

@@ -178,7 +178,7 @@ async def test_a_run_that_took_too_long(tmp_path, monkeypatch, writes):
         async with machine.running(ScriptedAgent([never]), killed=True) as gateway:
             await machine.chat.says("hello")
             await until(gateway, lambda census: census.turns == {"closed": 1})
-    assert any({"CloseTurn", "PlanParts"} <= each for each in writes)
+    assert any({"EndRun", "PlanParts"} <= each for each in writes)
     await says_once(machine, TIMED_OUT)
 
 

@@ -1,4 +1,5 @@
-"""Schema versions go forward, each in one transaction; a newer one is refused (DU-14)."""
+"""Schema versions go forward, each in one transaction, and an empty file gets all of them in one; a newer one is
+refused (DU-14)."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -15,6 +16,9 @@ Schema = list[tuple[str | None, ...]]
 
 def migrate(db: Connection, where: str, steps: Sequence[Migration]) -> None:
     version = _version(db, where, steps)
+    if where != ":memory:" and not _schema(db):
+        _apply(db, *steps)  # nothing to compare: all of it has just been made
+        return
     fresh, schema = _fresh(tuple(steps))
     if where == ":memory:":
         _copy(fresh, db)
@@ -75,13 +79,14 @@ def _stamp(db: Connection, step: Migration) -> None:
     db.execute(f"PRAGMA user_version = {step.number}")
 
 
-def _apply(db: Connection, step: Migration) -> None:
+def _apply(db: Connection, *steps: Migration) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
-        for statement in statements(step.sql):
-            db.execute(statement)
-            crashpoint("K26")
-        _stamp(db, step)
+        for step in steps:
+            for statement in statements(step.sql):
+                db.execute(statement)
+                crashpoint("K26")
+        _stamp(db, steps[-1])
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:

@@ -97,8 +97,9 @@ def lifetimes() -> dict[str, Lifetime]:
     }
 
 
-_STICKY = tuple(name for name, lifetime in lifetimes().items() if lifetime is Lifetime.STICKY)
-_TOLD = {field.name: field.default for field in fields(Session) if lifetimes()[field.name] is Lifetime.TURN}
+_LIFETIMES = lifetimes()
+_STICKY = tuple(name for name, lifetime in _LIFETIMES.items() if lifetime is Lifetime.STICKY)
+_TOLD = {field.name: field.default for field in fields(Session) if _LIFETIMES[field.name] is Lifetime.TURN}
 
 
 def held_by_session(name: str) -> str:

@@ -135,7 +135,7 @@ SET_LATER = {
     "listener.py": {"requests", "since", "transport"},
     "runtime/session/run.py": {"asking", "last_seen"},
     "store/postgresql/pipelined.py": {"owner", "given", "wanted"},
-    "store/postgresql/writer.py": {"touched", "shards", "numbers", "result", "error", "queued", "is_careful"},
+    "store/postgresql/writer.py": {"shards", "numbers", "result", "error", "queued", "is_careful"},
     "store/sqlite/writer.py": {"result", "error"},
     "web/bodies.py": {"held"},
 }  # fmt: skip

@@ -13,9 +13,9 @@ from rejoinder.store.sqlite.operator import open_for_operator
 from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing.store_contract import StoreContract
 
-SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before", "room_log", "named_lease"}
+SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before", "room_log", "named_lease", "home_request"}
 """One row; one for each of a few tables; one for each run there is now; one for each account; one for each job of the
-clock, also in the migration that makes the table again."""
+clock, also in the migration that makes the table again; one for each request that waits for its owner."""
 
 OF_WHAT_WAITS = {"inbox_new", "turn_open", "turn_input_untold", "part_in_flight", "part_unended", "session_touched"} | {
     "inbox_quarantined",

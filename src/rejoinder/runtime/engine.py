@@ -147,6 +147,8 @@ class Engine:
         what came meanwhile is behind it."""
         await self.subagents.load()
         await self._recovery.run()
+        if self._services.shards > 1:
+            self._external.changed()  # others may have asked something of it
         self._external.look()
         await self.subagents.settle()
 

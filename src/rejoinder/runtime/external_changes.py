@@ -4,12 +4,14 @@ accepted."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from msgspec import Struct
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.place.access import Access
+from rejoinder.runtime.session.home_requests import HomeRequests
 from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.store.base import InboxEvent
 
@@ -39,6 +41,7 @@ class ExternalChanges:
         self._access = access
         self._entry = entry
         self._recovered = recovered
+        self._home_requests = HomeRequests(parts)
         self._again = False
         self._arrived = False
         self._looking: asyncio.Task[None] | None = None
@@ -65,12 +68,17 @@ class ExternalChanges:
         ):
             self._looking = self._tasks.start("look", self._look())
 
+    async def _asked_for(self) -> None:
+        with suppress(StoreUnavailable):  # as above
+            await self._home_requests.look()
+
     async def _look(self) -> None:
         while self._again or self._arrived:
             everything, self._again, self._arrived = self._again, False, False
             try:
                 if everything:
                     await self._parts.readmission.look()
+                    await self._parts.questions.look_elsewhere()
                     for route in await self._store.routes_to_send():
                         self._outbox.wake(route)
                 events = [event for event in await self._store.undecided_events() if not self._entry.is_taken(event)]
@@ -80,3 +88,5 @@ class ExternalChanges:
             for event in events:
                 if not self._entry.is_taken(event) and self._parts.conversations.has(event.inbound.channel):
                     self._entry.take(event)
+            if everything:
+                await self._asked_for()

@@ -18,6 +18,7 @@ from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.slot_pool import SlotPool
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.runtime.toolbox import Toolbox
+from rejoinder.session import session_home, shard_of
 from rejoinder.store.base import Lease, Store
 
 
@@ -74,6 +75,10 @@ class Services(Struct, frozen=True):
     def shard(self) -> int:
         """The shard of this engine."""
         return self.lease.lease.shard
+
+    def is_at_home(self, session: str) -> bool:
+        """Whether this engine owns the home of the session."""
+        return self.shards == 1 or shard_of(session_home(session), self.shards) == self.shard
 
     @property
     def is_shared(self) -> bool:

@@ -11,6 +11,15 @@ from typing import Any, Final, Protocol, TypeVar, overload
 from rejoinder.events import Shard, ShardOwners
 from rejoinder.store import verbs
 from rejoinder.store.blobs import AddChunk, BeginBlob, BlobReader, DropBlob, EndBlob, NameBlobs
+from rejoinder.store.home_requests import (
+    AnswerAgent,
+    AskHome,
+    EndHomeRequest,
+    HomeRequest,
+    StopWork,
+    StoredHomeRequest,
+    TellSession,
+)
 from rejoinder.store.hook_events import (
     ClaimedHookEvent,
     ClaimHookEvent,
@@ -283,8 +292,10 @@ __all__ = [
     "AddChunk",
     "AgentSession",
     "AllowEdit",
+    "AnswerAgent",
     "AnyLease",
     "AppendTranscript",
+    "AskHome",
     "Backlog",
     "BeginBlob",
     "BeginTurn",
@@ -305,6 +316,7 @@ __all__ = [
     "DropPart",
     "EditAllow",
     "EndBlob",
+    "EndHomeRequest",
     "EndHookEvent",
     "EndRun",
     "EventState",
@@ -312,6 +324,7 @@ __all__ = [
     "FreeHookEvents",
     "Health",
     "HoldPart",
+    "HomeRequest",
     "HookEvent",
     "HookQueue",
     "InboxEvent",
@@ -384,9 +397,11 @@ __all__ = [
     "SharedStore",
     "SkipTick",
     "SteerInputs",
+    "StopWork",
     "Store",
     "StoreReader",
     "StoredCursor",
+    "StoredHomeRequest",
     "StoredJob",
     "StoredPart",
     "StoredQuestion",
@@ -397,6 +412,7 @@ __all__ = [
     "SummariseInputs",
     "Sweep",
     "TakeBackEventAttempts",
+    "TellSession",
     "Tick",
     "Trace",
     "TraceEntry",

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from rejoinder.events import Route
 from rejoinder.store.blobs import BlobReader
+from rejoinder.store.home_requests import StoredHomeRequest
 from rejoinder.store.hook_events import HookQueue
 from rejoinder.store.jobs import JobReply, StoredJob
 from rejoinder.store.ownership_rows import (
@@ -185,6 +186,18 @@ class StoreReader(BlobReader, RoomReader, Protocol):
 
     async def open_questions(self) -> tuple[StoredQuestion, ...]:
         """What was asked, and perhaps answered, in turns that are not over, in the order in which it was asked."""
+        ...
+
+    async def questions_elsewhere(self) -> tuple[StoredQuestion, ...]:
+        """Those shown in the chats of this shard by sessions of others; of the whole store: none."""
+        ...
+
+    async def home_requests(self) -> tuple[StoredHomeRequest, ...]:
+        """What others ask of the sessions of this shard, in the order in which they asked; of the whole store: nothing."""
+        ...
+
+    async def sessions_at_work(self, route: Route) -> tuple[str, ...]:
+        """The sessions with a turn that is open in this place, or a message of it that waits for one."""
         ...
 
     async def open_subagents(self) -> tuple[StoredSubagent, ...]:

@@ -12,7 +12,7 @@ from rejoinder.events import Step
 from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, StillSending, Unsent
+from rejoinder.runtime.outbox.delivery_results import DeliveryResult, HandedOver, Sent, StillSending, Unsent
 from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.store.base import RunClaim
 
@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 MOST_ACTIONS = 20
 TOO_MANY = f"at most {MOST_ACTIONS} actions per answer"
 MOST_WARNINGS = 20
+HANDED_OVER = "it is on its way; if it fails, you are told"
 
 
 class ActionLog:
@@ -92,7 +93,7 @@ class ActionLog:
                     return Step(name, "failed", error)
                 case StillSending():
                     return Step(name, "failed", "it is still on its way")
-                case Sent():
+                case Sent() | HandedOver():
                     continue
         return Step(name, "done")
 
@@ -106,6 +107,8 @@ class ActionLog:
             match _result_of(result):
                 case Sent():
                     self.outcomes.note(what, "done")
+                case HandedOver():
+                    self.outcomes.note(what, "done", HANDED_OVER)
                 case Unsent(error=error):
                     self.outcomes.note(what, "failed", error)
                     await self.warn(f"{what.partition(' ')[0]} failed: {error}")

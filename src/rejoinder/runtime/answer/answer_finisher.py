@@ -19,7 +19,7 @@ from rejoinder.runtime.answer.drafting import Drafting, cut_ahead
 from rejoinder.runtime.answer.growing_text import GrowingText
 from rejoinder.runtime.answer.options import AnswerOptions
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.outbox.delivery_results import Sent, Unsent, hear, message_of
+from rejoinder.runtime.outbox.delivery_results import HandedOver, Sent, Unsent, hear, message_of
 from rejoinder.runtime.write_batch import WriteBatch
 
 PATIENCE = 30.0
@@ -176,7 +176,7 @@ class AnswerFinisher:
         for result in results:
             if not result.done() or result.cancelled():
                 continue
-            if isinstance(known := result.result(), Sent):
+            if isinstance(known := result.result(), Sent | HandedOver):
                 self.is_kept = self.is_kept or result in posted
             elif isinstance(known, Unsent):
                 self.undelivered = self.undelivered or known.error

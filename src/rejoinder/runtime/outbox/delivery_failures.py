@@ -23,12 +23,14 @@ from rejoinder.runtime.outbox.owners import OwnerChats
 from rejoinder.runtime.outbox.part_keys import Origin, notice_about, origin_of
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.services import Services
-from rejoinder.store.base import MoveCursor, PlanParts, StoredCursor, StoredPart, Verb
+from rejoinder.store.base import AskHome, MoveCursor, PlanParts, StoredCursor, StoredPart, TellSession, Verb
 
 log = logging.getLogger(__name__)
 
 UNTOLD: Final = "untold"
 """The cursor that has the unconfirmed notices of a channel."""
+NOT_SENT: Final = "What you said to {channel} {chat} was not delivered: {why}."
+UNSURE: Final = "It is not known whether what you said to {channel} {chat} arrived: {why}."
 MOST_UNTOLD: Final = 100
 """Of one channel; of more than that the oldest are left to the owner's notice."""
 
@@ -82,9 +84,13 @@ class DeliveryFailures:
 
     async def given_up(self, row: StoredPart, operation: Operation, error: str) -> FailureRecord:
         if isinstance(operation, Sign):
-            return FailureRecord(lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error))
+            told = await self._for_session(row, error, held=False)
+            return FailureRecord(
+                lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error), told
+            )
         failed = DeliveryFailed(row.route, row.key, words(operation), error)
         owed = None if is_notice(row) else await self._for_owner(failed, held=False)
+        told = await self._for_session(row, error, held=False)
 
         def then() -> None:
             what = "%s: gave up on a message to %s: %s; `rejoinder dead` lists it"
@@ -92,7 +98,7 @@ class DeliveryFailures:
             self._tell(failed)
             self._wake_for(owed)
 
-        return FailureRecord(then, () if owed is None else (owed,))
+        return FailureRecord(then, (*told, *(() if owed is None else (owed,))))
 
     async def held(self, row: StoredPart, operation: Operation, error: str) -> FailureRecord:
         what = "%s: it is not known whether %s arrived: %s; `rejoinder dead` lists it"
@@ -109,7 +115,20 @@ class DeliveryFailures:
             self._wake_for(owed)
             self._wake_for(notice)
 
-        return FailureRecord(then, tuple([each for each in (owed, notice) if each is not None]))
+        told = await self._for_session(row, error, held=True)
+        return FailureRecord(then, (*told, *[each for each in (owed, notice) if each is not None]))
+
+    async def _for_session(self, row: StoredPart, error: str, *, held: bool) -> tuple[AskHome, ...]:
+        """The turn of a session in another home was over when its words were planned: it hears with its next turn what
+        became of them (SC-1)."""
+        if row.turn is None or self._services.shards == 1:
+            return ()
+        said_in = await self._services.store.turn(row.turn)
+        if said_in is None or self._services.is_at_home(said_in.turn.session):
+            return ()
+        there, sentence = row.route, UNSURE if held else NOT_SENT
+        event = sentence.format(channel=there.channel, chat=there.chat, why=error.rstrip(". "))
+        return (AskHome(said_in.turn.session, TellSession(event)),)
 
     def _notice(self, route: Route, about: str, text: str) -> PlanParts | None:
         """For the person in the chat."""

@@ -28,7 +28,11 @@ class StillSending(Struct, frozen=True):
     """It takes longer than the caller would wait; the caller will not hear what becomes of it."""
 
 
-DeliveryResult = Sent | Unsent | StillSending
+class HandedOver(Struct, frozen=True):
+    """It is planned for a place of another home, whose owner sends it, and tells the session if it fails (SC-1)."""
+
+
+DeliveryResult = Sent | Unsent | StillSending | HandedOver
 
 _is_done = methodcaller("done")
 

@@ -36,7 +36,7 @@ from rejoinder.runtime.outbox.delivery_failures import DeliveryFailures
 from rejoinder.runtime.outbox.delivery_results import (
     WITHDRAWN,
     DeliveryResult,
-    StillSending,
+    HandedOver,
     Unsent,
     result_of,
     settle,
@@ -308,7 +308,7 @@ class ConversationSender:
             if (known := result_of(row)) is not None:
                 settle(result, known)
             elif row.elsewhere:  # the owner of that home sends it (SC-1)
-                settle(result, StillSending())
+                settle(result, HandedOver())
             else:
                 self._ours.add(row.key)
                 self._following.setdefault(row.key, []).append(result)
@@ -343,7 +343,7 @@ class ConversationSender:
             self.pauses.clear()
         if not self.attempts.looking:
             for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
-                settle_all(self._following.pop(key), StillSending() if self.messages.facts.elsewhere else WITHDRAWN)
+                settle_all(self._following.pop(key), HandedOver() if self.messages.facts.elsewhere else WITHDRAWN)
 
     # --- after a restart, and by hand ---------------------------------------------------------------
 

@@ -55,7 +55,7 @@ from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.session import Session
-from rejoinder.store.base import ClearBotTurns, InboxEvent, PutAgentSession, Verb
+from rejoinder.store.base import AskHome, ClearBotTurns, InboxEvent, PutAgentSession, StopWork, Verb
 
 log = logging.getLogger(__name__)
 
@@ -135,6 +135,7 @@ class Effects:
             case StopRun(route=route):
                 await self._parts.subagents.stop(route)
                 await self._parts.lanes.stop(self._parts.lanes.at(route))
+                return EffectResult(await self._stop_elsewhere(route))
             case ResetSession(session=session):
                 await self._reset(session, agent)
                 return self._has_reset(effect, conversation, agent, now)
@@ -171,6 +172,14 @@ class Effects:
             case _:
                 assert_never(effect)
         return DONE
+
+    async def _stop_elsewhere(self, route: Route) -> tuple[Verb[Any], ...]:
+        """Sessions of other homes may work for this place, too: those of jobs (SC-15)."""
+        services = self._parts.services
+        if services.shards == 1:
+            return ()
+        sessions = await services.store.sessions_at_work(route)
+        return tuple([AskHome(each, StopWork(route)) for each in sessions if not services.is_at_home(each)])
 
     async def _resend(self, route: Route | None, outbox: Outbox) -> str:
         """What was never confirmed or was given up is sent again, what is quarantined is run again (DU-2, DU-3)."""

@@ -4,7 +4,7 @@ waiting       parts, lanes, lane, run_driver, run, turn_inputs, queueing, slots
 in the store  journal, sessions, payloads, backlogs, quarantine, readmission
 before a turn turn_values, briefing, fetching, thread_history, session_restorer
 while it runs turn_runner, turn_parts, attempts, relay, fairness, questions, tools, thoughts, presence, speech
-unprompted    compaction, requested_compaction, background, job_scheduler
+unprompted    compaction, requested_compaction, background, job_scheduler, home_requests
 sub-agents    subagents, subagent_runs, subagent_reports
 in words      prefixes, notices, unconfirmed_notice
 without chat  completions

@@ -26,7 +26,7 @@ from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.outbox.offers import Close
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import PutQuestion, RunClaim, StoredQuestion, Verb
+from rejoinder.store.base import AnswerAgent, AskHome, PutQuestion, RunClaim, StoredQuestion, Verb
 from rejoinder.turns.question import ALLOWED, DENIED, OUTCOMES, buttons, chosen_option, how_to_answer
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have expired."
@@ -76,6 +76,8 @@ class Questions:
         """Those that a run waits for; the others were answered, or asked by a run that was interrupted."""
         self._asked: set[str] = set()
         """Those that a run of this process has asked."""
+        self._elsewhere: tuple[StoredQuestion, ...] = ()
+        """Those that are shown in chats of this home by sessions of others (SC-15)."""
 
     # --- asked --------------------------------------------------------------------------------------
 
@@ -136,6 +138,8 @@ class Questions:
     def answer(self, which: str, words: str, route: Route, sender: str, pressed: str = "") -> AnswerResult:
         """Takes a person's answer. `pressed`: the message whose button was pressed."""
         kept = self._kept.get(which)
+        if kept is None and (theirs := self._theirs(which, route, sender)) is not None:
+            return AnswerResult(verbs=(AskHome(theirs.session, AnswerAgent(which, words, route, sender, pressed)),))
         if kept is None or kept.state != "open" or kept.route != route or sender not in kept.people:
             return AnswerResult(UNKNOWN.format(which=which))
         said = words.strip().casefold()
@@ -162,9 +166,10 @@ class Questions:
 
     def waiting_for(self, sender: str, route: Route) -> OpenQuestion | None:
         """The question that this person may answer here, if there is exactly one."""
-        if not self._kept:
+        if not self._kept and not self._elsewhere:
             return None
-        open = [kept for kept in self._kept.values() if kept.state == "open" and kept.route == route]
+        all = (*self._kept.values(), *self._elsewhere)
+        open = [kept for kept in all if kept.state == "open" and kept.route == route]
         theirs = [kept for kept in open if sender in kept.people]
         if len(theirs) != 1:
             return None
@@ -174,6 +179,14 @@ class Questions:
             tuple([option.shown_label.casefold() for option in options]),
             permission=not options or any(option.grants for option in options),
         )
+
+    async def look_elsewhere(self) -> None:
+        """What others have asked in chats of this home; their owners say whether it is still open."""
+        self._elsewhere = await self._store.questions_elsewhere()
+
+    def _theirs(self, which: str, route: Route, sender: str) -> StoredQuestion | None:
+        shown = (kept for kept in self._elsewhere if kept.id == which and kept.route == route)
+        return next((kept for kept in shown if sender in kept.people), None)
 
     # --- over ---------------------------------------------------------------------------------------
 
@@ -201,10 +214,12 @@ class Questions:
     def _close(self, kept: StoredQuestion, outcome: str, pressed: str = "") -> WaitingRun | None:
         """Removes the buttons; returns who waits for the answer, if somebody does."""
         words, waiting = f"{kept.question.text}\n\n{outcome}", self._waiting.pop(kept.id, None)
+        conversation = self._conversations.at(kept.route)
         if waiting is not None:
             waiting.timer.cancel()
+        if waiting is not None and (conversation is None or not conversation.is_elsewhere):
             waiting.close(words, pressed)
-        elif (conversation := self._conversations.at(kept.route)) is not None:
+        elif conversation is not None:  # only the store knows the message
             self._tasks.start(f"question:{kept.id}", _close_earlier(conversation, kept.id, words, pressed))
         return waiting
 

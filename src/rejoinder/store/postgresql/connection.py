@@ -37,8 +37,6 @@ class Connection(SqlConnection):
     def __init__(self, db: psycopg.Connection[Row]) -> None:
         super().__init__()
         self.db = db
-        self.touched: set[int] = set()
-        """The shards that have new rows since the last commit, for those who wait for them."""
 
     def execute(self, sql: str, parameters: Parameters = (), /) -> Rows:
         text, values = in_its_words(sql, parameters)
@@ -51,7 +49,6 @@ class Connection(SqlConnection):
                 cursor.executemany(pairs[0][0].encode(), [[_value(each) for each in values] for _, values in pairs])
 
     def insert(self, row: Insertion, values: Row, /) -> int | None:
-        touch(self.touched, row, values)
         new = self.execute(row.sql + " RETURNING id", values).fetchone()
         return None if new is None else new[0]
 
@@ -83,12 +80,6 @@ def lock_of(shard: int) -> tuple[int, int]:
 def taking(shard: int) -> tuple[str, tuple[int, int]]:
     """The statement that keeps others from claiming the shard until the transaction ends."""
     return "SELECT pg_advisory_xact_lock_shared(?, ?)", lock_of(shard)
-
-
-def touch(shards: set[int], row: Insertion, values: Row) -> None:
-    """Notes in which shard the row is put, if its table has any."""
-    if "shard" in row.columns:
-        shards.add(values[row.columns.index("shard")])
 
 
 def in_its_words(sql: str, parameters: Parameters) -> tuple[str, Sequence[Any]]:

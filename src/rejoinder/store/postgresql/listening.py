@@ -27,6 +27,8 @@ LIVE = "rejoinder_live"
 """What is told of the moment: who told it, by which channel, and what."""
 RUNS = (OURS, 1_000_002)
 """The lock that all gateways on the store share."""
+ACROSS = "across"
+"""As whom an engine notifies another one, which may be in the same process."""
 LOOK_SECONDS = 5.0
 PAUSE = 1.0
 PATIENCE = 5.0

@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 import psycopg
 from greenlet import getcurrent
 
-from rejoinder.store.postgresql.connection import LATEST, OURS, in_its_words, taking, touch
+from rejoinder.store.postgresql.connection import LATEST, OURS, in_its_words, taking
 from rejoinder.store.postgresql.fibers import Work, current_work, pause, wait
 from rejoinder.store.postgresql.wire import Row, ServerAnswer, Skipped, Wire, encoded
 from rejoinder.store.sql.connection import Insertion, Parameters, Rows, SqlConnection
@@ -131,8 +131,10 @@ class Pipelined(SqlConnection):
     def __init__(self, db: psycopg.Connection[Row], loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
         self.wire = Wire(db, loop)
-        self.touched: set[int] = set()
+        self._touched: set[int] = set()
         """The shards that have new rows since the last commit, for those who wait for them."""
+        self._crossed: set[int] = set()
+        """Those of them that another shard's engine has written to."""
         self.is_careful = False
         self._unsent: list[LateRows] = []
         self._acts: dict[object, int | None] = {}
@@ -192,7 +194,11 @@ class Pipelined(SqlConnection):
         return rows.value
 
     def _insert(self, row: Insertion, values: Row, returning: str = "") -> LateRows:
-        touch(self.touched, row, values)
+        if "shard" in row.columns:
+            shard = values[row.columns.index("shard")]
+            self._touched.add(shard)
+            if not self.acts_for(shard):
+                self._crossed.add(shard)
         return self._execute(row.sql + returning, values)
 
     def exceptional(self, sql: str, parameters: Parameters, /) -> Any:
@@ -279,12 +285,19 @@ class Pipelined(SqlConnection):
         for table, rows in drawn.items():
             self._stock[table].extend(number for (number,) in rows)
 
+    def take_touched(self) -> tuple[set[int], set[int]]:
+        """The shards with new rows since it was last asked, and those of them that another shard's engine wrote to."""
+        touched = self._touched, self._crossed
+        self._touched, self._crossed = set(), set()
+        return touched
+
     def take_back(self) -> None:
         self._let_go_unsent()
         self.is_careful = True
         self.execute("ROLLBACK")
         self.forget_all()
-        self.touched.clear()
+        self._touched.clear()
+        self._crossed.clear()
 
     def _let_go_unsent(self) -> None:
         self._unsent.clear()

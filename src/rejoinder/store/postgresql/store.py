@@ -27,7 +27,7 @@ from rejoinder.store.base import (
 )
 from rejoinder.store.postgresql.connection import Connection, connect, lock_of
 from rejoinder.store.postgresql.faults import address, fault_in
-from rejoinder.store.postgresql.listening import NotificationListener, gateways, notify
+from rejoinder.store.postgresql.listening import ACROSS, NotificationListener, gateways, notify
 from rejoinder.store.postgresql.live import LiveNotifier
 from rejoinder.store.postgresql.migrate import migrate, refuse_left_behind, refuse_strange
 from rejoinder.store.postgresql.pipelined_reader import ON_LOOP, PipelinedReader, ReadInThread
@@ -320,9 +320,11 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
     def on_live(self, callback: Callable[[str, str], None]) -> None:
         self._listening.tell_live(callback)
 
-    def _notify(self, db: SqlConnection, shards: set[int]) -> None:
-        if elsewhere := shards - self._held:
+    def _notify(self, db: SqlConnection, touched: set[int], crossed: set[int]) -> None:
+        if elsewhere := touched - self._held:
             notify(db, self._listening.origin, elsewhere)
+        if crossed := crossed & self._held:
+            notify(db, ACROSS, crossed)
 
     async def close(self) -> None:
         await super().close()

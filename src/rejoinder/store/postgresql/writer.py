@@ -87,8 +87,10 @@ def _queue_of(verbs: Verbs, lease: Lease | None) -> int | str | None:
 
 class Writer(StoreWriter):
     def __init__(
-        self, where: str, connect: Callable[[], Connection], notify: Callable[[SqlConnection, set[int]], None]
+        self, where: str, connect: Callable[[], Connection], notify: Callable[[SqlConnection, set[int], set[int]], None]
     ) -> None:
+        """`notify` is called after a commit with the shards that have new rows, and with those that another shard's
+        engine has written to."""
         super().__init__(where)
         self._notify = notify
         self._name = token_hex(8)
@@ -103,6 +105,7 @@ class Writer(StoreWriter):
         self._since: float | None = None
         self._commits = False
         self._touched: set[int] = set()
+        self._crossed: set[int] = set()
 
     async def write(
         self, verbs: Verbs, on_result: Callable[[Any], None] | None = None, lease: Lease | None = None
@@ -306,15 +309,16 @@ class Writer(StoreWriter):
         for write in group:
             if write.accepts:
                 crashpoint("K4")
-        self._touched, db.touched = db.touched, set()
+        self._touched, self._crossed = db.take_touched()
 
     def _tell_others(self) -> None:
         """After the commit: inside a transaction all writers would wait for each other."""
         touched, self._touched = self._touched, set()
+        crossed, self._crossed = self._crossed, set()
         if self._db is not None and touched:
             self._db.is_careful = True
             with suppress(psycopg.Error):  # those who wait also look by themselves
-                self._notify(self._db, touched)
+                self._notify(self._db, touched, crossed)
 
     def _was_committed(self, number: bytes, group: list[PendingWrite]) -> bool:
         """Asks until somebody answers: the caller must not be told what may not be so. If the writer is closed before

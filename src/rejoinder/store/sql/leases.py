@@ -194,7 +194,8 @@ def _seconds(later: int, earlier: int) -> float:
 
 WITH_WORK = (
     "SELECT shard FROM inbox WHERE state = 'new' UNION SELECT shard FROM inbox WHERE wanted = 1 "
-    f"UNION SELECT shard FROM turn WHERE wanted = 1 UNION SELECT shard FROM part WHERE {any_of('state', IN_FLIGHT)}"
+    f"UNION SELECT shard FROM turn WHERE wanted = 1 UNION SELECT shard FROM part WHERE {any_of('state', IN_FLIGHT)} "
+    "UNION SELECT shard FROM home_request"
 )
 
 

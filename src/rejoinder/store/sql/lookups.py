@@ -17,9 +17,10 @@ from rejoinder.store.base import (
     said_about,
 )
 from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.faults import Damaged
 from rejoinder.store.sql.memory import PAIRING_COLUMNS, QUARANTINE_MARK, pairing_request_from
 from rejoinder.store.sql.messages import HANDLE
-from rejoinder.store.sql.reads import PARTS, UNTOLD, in_states, of_shard
+from rejoinder.store.sql.reads import INPUTS, PARTS, UNTOLD, in_states, of_shard
 from rejoinder.store.sql.values import (
     EVENT,
     MESSAGE,
@@ -27,6 +28,7 @@ from rejoinder.store.sql.values import (
     Row,
     event_from,
     find_place,
+    input_from,
     instant,
     message_from,
     part_from,
@@ -89,6 +91,17 @@ def session_keys(db: SqlConnection, holding: str, limit: int) -> tuple[str, ...]
         return (holding,)
     sql = "SELECT key FROM session WHERE instr(key, ?) > 0 ORDER BY touched DESC, key LIMIT ?"
     return tuple(row[0] for row in db.execute(sql, (holding, limit)))
+
+
+def sessions_at_work(db: SqlConnection, route: Route) -> tuple[str, ...]:
+    sql = "SELECT DISTINCT session FROM turn WHERE place = ? AND state = 'open'"
+    found = {session for (session,) in db.execute(sql, (find_place(db, route),))}
+    for row in db.execute(f"{INPUTS} {UNTOLD}"):
+        with suppress(Unreadable, Damaged):
+            waiting = input_from(row)
+            if waiting.event.inbound.route == route:
+                found.add(waiting.session)
+    return tuple(sorted(found))
 
 
 def pending_work(db: SqlConnection) -> dict[str, PendingWork]:

@@ -7,6 +7,7 @@ from rejoinder.store import base
 from rejoinder.store.base import Lease, Verb
 from rejoinder.store.sql import (
     blobs,
+    home_requests,
     hook_events,
     inbox,
     jobs,
@@ -80,6 +81,8 @@ PERFORM: dict[type[Verb[Any]], Callable[[SqlConnection, Any], Any]] = {
     base.FreeHookEvents: hook_events.free_hook_events,
     base.EndHookEvent: hook_events.end_hook_event,
     base.RetryHookEvent: hook_events.retry_hook_event,
+    base.AskHome: home_requests.ask_home,
+    base.EndHomeRequest: home_requests.end_home_request,
     base.PutQuestion: questions.put_question,
     base.BeginBlob: blobs.begin_blob,
     base.AddChunk: blobs.add_chunk,

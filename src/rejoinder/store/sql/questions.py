@@ -1,8 +1,10 @@
 """The verb of questions, and how they are read."""
 
+from collections.abc import Iterable
+
 from rejoinder.store.base import PutQuestion, StoredQuestion
 from rejoinder.store.sql.connection import SqlConnection
-from rejoinder.store.sql.values import micros, packer, session_shard
+from rejoinder.store.sql.values import is_at_home, micros, packer, session_shard
 
 _pack, _unpack = packer(StoredQuestion)
 
@@ -17,13 +19,26 @@ def put_question(db: SqlConnection, verb: PutQuestion) -> None:
     db.change(sql, (kept.id, kept.turn, shard, kept.state, micros(kept.asked), _pack(kept)))
 
 
+OPEN = (
+    "SELECT question.body, question.shard FROM turn CROSS JOIN question "
+    "WHERE question.turn = turn.id AND (turn.state = 'open' OR turn.state = 'answered') "
+    "AND (question.state = 'open' OR question.state = 'answered')"
+)
+
+
 def open_questions(db: SqlConnection, shard: int | None = None) -> tuple[StoredQuestion, ...]:
-    sql = (
-        "SELECT question.body, question.shard FROM turn CROSS JOIN question "
-        "WHERE question.turn = turn.id AND (turn.state = 'open' OR turn.state = 'answered') "
-        "AND (question.state = 'open' OR question.state = 'answered')"
-    )
-    found = (_unpack(body) for body, its_shard in db.execute(sql) if shard in (None, its_shard))
+    return _in_order(_unpack(body) for body, its_shard in db.execute(OPEN) if shard in (None, its_shard))
+
+
+def questions_elsewhere(db: SqlConnection, shard: int) -> tuple[StoredQuestion, ...]:
+    """Of sessions in other shards, shown in a chat of this one."""
+    if db.shards == 1:
+        return ()
+    asked = [_unpack(body) for body, its_shard in db.execute(OPEN).fetchall() if its_shard != shard]
+    return _in_order(kept for kept in asked if kept.state == "open" and is_at_home(db, kept.route, shard))
+
+
+def _in_order(found: Iterable[StoredQuestion]) -> tuple[StoredQuestion, ...]:
     return tuple(sorted(found, key=lambda kept: (kept.asked, kept.id)))
 
 

@@ -31,6 +31,7 @@ from rejoinder.store.base import (
     Quarantined,
     RecoveryRows,
     RowCounts,
+    StoredHomeRequest,
     StoredJob,
     StoredPart,
     StoredQuestion,
@@ -41,7 +42,18 @@ from rejoinder.store.base import (
     Verb,
     Workload,
 )
-from rejoinder.store.sql import blobs, hook_events, jobs, leases, lookups, questions, reads, rooms, subagents
+from rejoinder.store.sql import (
+    blobs,
+    home_requests,
+    hook_events,
+    jobs,
+    leases,
+    lookups,
+    questions,
+    reads,
+    rooms,
+    subagents,
+)
 from rejoinder.store.sql.recover import recover
 
 T = TypeVar("T")
@@ -199,6 +211,15 @@ class SqlReader:
     async def open_questions(self) -> tuple[StoredQuestion, ...]:
         return await self._read(questions.open_questions)
 
+    async def questions_elsewhere(self) -> tuple[StoredQuestion, ...]:
+        return ()
+
+    async def home_requests(self) -> tuple[StoredHomeRequest, ...]:
+        return ()
+
+    async def sessions_at_work(self, route: Route) -> tuple[str, ...]:
+        return await self._read(lookups.sessions_at_work, route)
+
     async def earlier_job_reply(self, job: str, digest: str) -> JobReply | None:
         return await self._read(jobs.earlier_job_reply, job, digest)
 
@@ -323,6 +344,12 @@ class SqlShard(SqlReader):
 
     async def open_questions(self) -> tuple[StoredQuestion, ...]:
         return await self._read(questions.open_questions, self._lease.shard)
+
+    async def questions_elsewhere(self) -> tuple[StoredQuestion, ...]:
+        return await self._read(questions.questions_elsewhere, self._lease.shard)
+
+    async def home_requests(self) -> tuple[StoredHomeRequest, ...]:
+        return await self._read(home_requests.home_requests, self._lease.shard)
 
     async def parts_in(
         self, *states: PartState, limit: int = 1000, latest_first: bool = False

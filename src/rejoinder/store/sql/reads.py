@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from rejoinder.errors import Unreadable
 from rejoinder.events import Route
-from rejoinder.session import route_home, shard_of
 from rejoinder.store.base import (
     IN_FLIGHT,
     OPEN_PART_STATES,
@@ -54,6 +53,7 @@ from rejoinder.store.sql.values import (
     find_place,
     input_from,
     instant,
+    is_at_home,
     message_from,
     micros,
     part_from,
@@ -217,17 +217,15 @@ def unheard_messages(db: SqlConnection, key: str, route: Route, limit: int) -> t
 def place(db: SqlConnection, route: Route, today: datetime, asking: int | None = None) -> PlaceFacts:
     """`asking`: the shard of the engine that asks."""
     sql = (
-        "SELECT owned, posted, other_bot, bot_turns, CASE WHEN bot_day = ? THEN bot_today ELSE 0 END, shard "
+        "SELECT owned, posted, other_bot, bot_turns, CASE WHEN bot_day = ? THEN bot_today ELSE 0 END "
         "FROM place WHERE id = ?"
     )
     row = db.execute(sql, (day_of(today), find_place(db, route))).fetchone()
+    elsewhere = asking is not None and db.shards > 1 and not is_at_home(db, route, asking)
     if row is None:
-        new = shard_of(route_home(route), db.shards) if db.shards > 1 else 0
-        return PlaceFacts(elsewhere=asking not in (None, new))
-    owned, posted, other_bot, in_a_row, of_today, shard = row
-    return PlaceFacts(
-        bool(owned), bool(posted), bool(other_bot), in_a_row, of_today, elsewhere=asking not in (None, shard)
-    )
+        return PlaceFacts(elsewhere=elsewhere)
+    owned, posted, other_bot, in_a_row, of_today = row
+    return PlaceFacts(bool(owned), bool(posted), bool(other_bot), in_a_row, of_today, elsewhere)
 
 
 def pairing_requests(db: SqlConnection, channel: str, account: str) -> tuple[PairingRequest, ...]:

@@ -126,6 +126,12 @@ def place_of(db: SqlConnection, route: Route, home: str = "") -> int:
     return new
 
 
+def is_at_home(db: SqlConnection, route: Route, shard: int) -> bool:
+    """Whether the place is in this shard; one that nobody has written to yet is where its chat is at home."""
+    place = find_place(db, route)
+    return shard == (shard_of(route_home(route), db.shards) if place is None else db.shard_of_place(place))
+
+
 def session_shard(db: SqlConnection, session: str) -> int:
     """Where a session and all its work are: its key says its home, and never changes."""
     return 0 if db.shards == 1 else shard_of(session_home(session), db.shards)

@@ -167,7 +167,7 @@ def reshard(db: SqlConnection, shards: int) -> None:
         db.change(f"UPDATE {table} SET shard = (SELECT shard FROM place WHERE place.id = {table}.place)")
     for key, home in db.execute("SELECT key, home FROM session").fetchall():
         db.change("UPDATE session SET shard = ? WHERE key = ?", (shard_of(home, shards), key))
-    for table in ("turn", "turn_input", "subagent"):
+    for table in ("turn", "turn_input", "subagent", "home_request"):
         for (session,) in db.execute(f"SELECT DISTINCT session FROM {table}").fetchall():
             owner = (shard_of(session_home(session), shards), session)
             db.change(f"UPDATE {table} SET shard = ? WHERE session = ?", owner)

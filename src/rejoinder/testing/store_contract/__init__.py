@@ -13,6 +13,7 @@ The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"`.
 """
 
 from rejoinder.testing.store_contract.blobs import BlobsKept
+from rejoinder.testing.store_contract.home_requests import HomeRequestsKept
 from rejoinder.testing.store_contract.hook_events import HookEventsKept
 from rejoinder.testing.store_contract.inbound import Events
 from rejoinder.testing.store_contract.jobs import Jobs
@@ -36,6 +37,7 @@ class StoreContract(
     BlobsKept,
     SubagentsKept,
     QuestionsKept,
+    HomeRequestsKept,
     HookEventsKept,
     Rooms,
     Operator,

@@ -43,7 +43,7 @@ from rejoinder.testing.store_contract.given import (
     refused,
     waiting,
 )
-from rejoinder.testing.store_contract.opened import Opened, shard_at
+from rejoinder.testing.store_contract.opened import Opened, elsewhere_in, shard_at
 
 TELEGRAM = "s:telegram:default:direct:chat-1"
 """A session of the home in which `HERE` is."""
@@ -214,7 +214,7 @@ class Leases(Opened):
     async def test_a_claim_recovers_the_shard_and_no_other(self, tmp_path: Path) -> None:
         """SC-4, DU-13: runs have ended and what was sending is unknown, in this shard; the others are as they were."""
         async with self.shared(tmp_path) as store:
-            elsewhere = self._elsewhere(store)
+            elsewhere = elsewhere_in(store)
             stay = store.owned(await self._claimed(store, "one", elsewhere))
             lease = await self._claimed(store, "one")
             mine = store.owned(lease)
@@ -237,7 +237,7 @@ class Leases(Opened):
     async def test_another_home_is_planned_for_and_not_sent_to(self, tmp_path: Path) -> None:
         """SC-1: parts are rows of the home of their place; only its owner sends them."""
         async with self.shared(tmp_path) as store:
-            elsewhere = self._elsewhere(store)
+            elsewhere = elsewhere_in(store)
             if elsewhere is HERE:
                 return
             mine = store.owned(await self._claimed(store, "one"))
@@ -275,7 +275,7 @@ class Leases(Opened):
     async def test_a_new_place_is_at_home_where_its_chat_is(self, tmp_path: Path) -> None:
         """SC-1: also before anybody has written there."""
         async with self.shared(tmp_path) as store:
-            elsewhere = self._elsewhere(store)
+            elsewhere = elsewhere_in(store)
             mine = store.owned(await self._claimed(store, "one"))
             assert (await mine.place(HERE, NOW)).elsewhere is False
             assert (await mine.place(elsewhere, NOW)).elsewhere is (elsewhere is not HERE)
@@ -294,7 +294,7 @@ class Leases(Opened):
     async def test_the_work_of_a_session_is_in_its_home(self, tmp_path: Path) -> None:
         """SC-1, SC-4: whoever owns that finds it, wherever its chats are; nobody ends it by claiming their shard."""
         async with self.shared(tmp_path) as store:
-            elsewhere = self._elsewhere(store)
+            elsewhere = elsewhere_in(store)
             if elsewhere is HERE:
                 return
             session = f"s:telegram:default:direct:{elsewhere.chat}"
@@ -371,7 +371,7 @@ class Leases(Opened):
         """DU-2: the shards of a dead process are claimed one after the other, and by several; each knows of the
         rest."""
         async with self.shared(tmp_path) as store:
-            elsewhere = self._elsewhere(store)
+            elsewhere = elsewhere_in(store)
             if store.lease_seconds is None or elsewhere is HERE:
                 return
             here, there = await self._claimed(store, "one"), await self._claimed(store, "one", elsewhere)
@@ -389,9 +389,3 @@ class Leases(Opened):
         lease = await store.claim(shard_at(store, route), holder)
         assert lease is not None
         return lease
-
-    @staticmethod
-    def _elsewhere(store: SharedStore) -> Route:
-        """A place in another shard, where there are several."""
-        places = (Route("telegram", f"chat-{number}") for number in range(100))
-        return next((each for each in places if shard_at(store, each) != shard_at(store)), HERE)

@@ -53,6 +53,12 @@ def shard_at(store: SharedStore, route: Route = HERE) -> int:
     return shard_of(route_home(route), store.shards)
 
 
+def elsewhere_in(store: SharedStore) -> Route:
+    """A place in another shard, where there are several; else `HERE`."""
+    places = (Route("telegram", f"chat-{number}") for number in range(100))
+    return next((each for each in places if shard_at(store, each) != shard_at(store)), HERE)
+
+
 async def claimed_by(store: SharedStore, holder: str, route: Route = HERE) -> Lease:
     """The lease on the shard of a place, as soon as it can be had."""
     async with asyncio.timeout(PATIENCE):

@@ -1,0 +1,50 @@
+"""What one owner asks of another (SC-1, SC-12): a row in the home of the session that it is about, and its verbs."""
+
+from msgspec import Struct
+
+from rejoinder.events import Route
+from rejoinder.store.verbs import Verb
+
+
+class TellSession(Struct, frozen=True, tag="tell"):
+    """The agent is told this with its next turn."""
+
+    event: str
+
+
+class AnswerAgent(Struct, frozen=True, tag="answer"):
+    """A person has answered a question of the session's agent. `pressed`: the message whose button was pressed."""
+
+    question: str
+    words: str
+    route: Route
+    sender: str
+    pressed: str = ""
+
+
+class StopWork(Struct, frozen=True, tag="stop"):
+    """What runs or waits for this place is stopped."""
+
+    route: Route
+
+
+HomeRequest = TellSession | AnswerAgent | StopWork
+
+
+class StoredHomeRequest(Struct, frozen=True):
+    id: int
+    session: str
+    request: HomeRequest
+
+
+class AskHome(Verb[None], frozen=True):
+    """Asks the owner of this session's home, and wakes it."""
+
+    session: str
+    request: HomeRequest
+
+
+class EndHomeRequest(Verb[None], frozen=True):
+    """It is written with what it has led to."""
+
+    id: int

@@ -1,0 +1,74 @@
+"""What owners of different homes ask of each other (SC-1, SC-12, SC-15)."""
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from rejoinder.errors import Superseded
+from rejoinder.events import Question
+from rejoinder.store.base import (
+    AnswerAgent,
+    AskHome,
+    EndHomeRequest,
+    EndRun,
+    PutQuestion,
+    StopWork,
+    StoredHomeRequest,
+    StoredQuestion,
+    TellSession,
+)
+from rejoinder.testing.store_contract.given import HERE, NOW, THREAD, begun, refused, waiting
+from rejoinder.testing.store_contract.leases import TELEGRAM
+from rejoinder.testing.store_contract.opened import Opened, claimed_by, elsewhere_in, shard_at
+
+
+class HomeRequestsKept(Opened):
+    async def test_a_request_waits_in_the_home_of_its_session(self, tmp_path: Path) -> None:
+        """SC-1, SC-12: in order, until it is carried out, once; its owner is found by it."""
+        async with self.shared(tmp_path) as store:
+            there = elsewhere_in(store)
+            mine = store.owned(await claimed_by(store, "one"))
+            asked = (
+                TellSession("It was not delivered."),
+                AnswerAgent("q1", "yes", there, "ann", "m1"),
+                StopWork(there),
+            )
+            other = mine if there is HERE else store.owned(await claimed_by(store, "two", there))
+            for each in asked:
+                await other.write(AskHome(TELEGRAM, each))
+            found = await mine.home_requests()
+            assert [(each.session, each.request) for each in found] == [(TELEGRAM, each) for each in asked]
+            assert await store.shards_with_work() == {shard_at(store)}
+            if there is not HERE:
+                assert await other.home_requests() == ()
+            await mine.write(EndHomeRequest(found[0].id))
+            with refused(Superseded):
+                await mine.write(EndHomeRequest(found[0].id))
+            assert await mine.home_requests() == found[1:]
+            assert isinstance(found[1], StoredHomeRequest)
+
+    async def test_the_sessions_at_work_in_a_place_are_known(self, tmp_path: Path) -> None:
+        """SC-15: those with a turn that is open, or with a message that waits; whoever owns them."""
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1, session="s")
+            await waiting(store, 2, session="t")
+            assert await store.sessions_at_work(HERE) == ("s", "t")
+            assert await store.sessions_at_work(THREAD) == ()
+            await store.write(EndRun(run, "answered", NOW))
+            assert await store.sessions_at_work(HERE) == ("t",)
+
+    async def test_questions_are_found_where_they_are_shown(self, tmp_path: Path) -> None:
+        """SC-15: by the owner of the chat, if the session is another's; as long as they are open."""
+        async with self.shared(tmp_path) as store:
+            there = elsewhere_in(store)
+            if there is HERE:
+                return
+            mine = store.owned(await claimed_by(store, "one"))
+            other = store.owned(await claimed_by(store, "two", there))
+            run = await begun(mine, 1, session=TELEGRAM)
+            asked = StoredQuestion("q1", run.turn, TELEGRAM, "mark", Question("", "May I?"), there, ("ann",), NOW)
+            await mine.write(PutQuestion(asked), PutQuestion(replace(asked, id="q2", route=HERE)))
+            assert await other.questions_elsewhere() == (asked,)
+            assert await mine.questions_elsewhere() == await store.questions_elsewhere() == ()
+            await mine.write(PutQuestion(replace(asked, state="answered")))
+            assert await other.questions_elsewhere() == ()

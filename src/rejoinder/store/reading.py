@@ -193,7 +193,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         ...
 
     async def home_requests(self) -> tuple[StoredHomeRequest, ...]:
-        """What others ask of the sessions of this shard, in the order in which they asked; of the whole store: nothing."""
+        """What others ask of the sessions of this shard, in their order; of the whole store: nothing."""
         ...
 
     async def sessions_at_work(self, route: Route) -> tuple[str, ...]:

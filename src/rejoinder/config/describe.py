@@ -18,6 +18,7 @@ from rejoinder.config.programs import HookSettings
 from rejoinder.config.reading import describe, instead_of, schema_of
 from rejoinder.config.schema import SECTIONS, AgentDefaults, CommonChannelSettings
 from rejoinder.config.show import as_toml
+from rejoinder.errors import BadConfiguration
 from rejoinder.secret import Secret
 from rejoinder.tables import table
 
@@ -79,7 +80,7 @@ def json_schema() -> dict[str, Any]:
         *(kind.settings for kind in (*INSTALLED.agents.values(), *INSTALLED.channels.values())),
     ]
     all_records = list(_with_inner(records))
-    refs, definitions = schema_components(all_records, schema_hook=_secret_schema, ref_template="#/$defs/{name}")
+    refs, definitions = _components(all_records)
     named = dict(zip(all_records, refs, strict=True))
     # Records of other packages may all be called Settings: only the reference knows the name of each.
     defined = {record: definitions[ref["$ref"].removeprefix("#/$defs/")] for record, ref in named.items()}
@@ -131,6 +132,22 @@ def json_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "$defs": {**definitions, "FromEnvironment": _FROM_ENVIRONMENT},
     }
+
+
+def _components(records: list[type[Struct]]) -> tuple[tuple[dict[str, Any], ...], dict[str, Any]]:
+    try:
+        return schema_components(records, schema_hook=_secret_schema, ref_template="#/$defs/{name}")
+    except TypeError as problem:  # the records of other packages may be anything
+        for record in records:
+            try:
+                schema_components([record], schema_hook=_secret_schema)
+            except TypeError:
+                whose = f"{record.__module__}.{record.__qualname__}"
+                raise BadConfiguration(
+                    f"the settings {whose} cannot be described: a type or a default in them is nothing that a "
+                    f"configuration can hold ({problem}); a secret that may be missing is `Secret | None = None`"
+                ) from problem
+        raise
 
 
 def _secret_schema(kind: type) -> dict[str, Any]:

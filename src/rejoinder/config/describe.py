@@ -13,7 +13,7 @@ from msgspec.json import schema_components
 
 from rejoinder.config import live
 from rejoinder.config.jobs import CronJob, EveryAgent
-from rejoinder.config.kinds import INSTALLED
+from rejoinder.config.kinds import INSTALLED, agent_kinds, channel_kinds
 from rejoinder.config.programs import HookSettings
 from rejoinder.config.reading import describe, instead_of, schema_of
 from rejoinder.config.schema import SECTIONS, AgentDefaults, CommonChannelSettings
@@ -69,7 +69,8 @@ _FROM_ENVIRONMENT = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*\}
 
 
 def json_schema() -> dict[str, Any]:
-    """A JSON schema (draft 2020-12) of the file, for editors."""
+    """A JSON schema (draft 2020-12) of the file, for editors. A kind that cannot be loaded is left out."""
+    agent, channel = agent_kinds(), channel_kinds()
     records = [
         *SECTIONS.values(),
         AgentDefaults,
@@ -77,7 +78,7 @@ def json_schema() -> dict[str, Any]:
         EveryAgent,
         CronJob,
         HookSettings,
-        *(kind.settings for kind in (*INSTALLED.agents.values(), *INSTALLED.channels.values())),
+        *(kind.settings for kind in (*agent.values(), *channel.values())),
     ]
     all_records = list(_with_inner(records))
     refs, definitions = _components(all_records)
@@ -87,16 +88,16 @@ def json_schema() -> dict[str, Any]:
     for record in all_records:
         _add_sentences(defined[record], sentences(record))
         _add_alternatives(defined[record], record)
-    for known, common in ((INSTALLED.channels, CommonChannelSettings), (INSTALLED.agents, EveryAgent)):
+    for known, common in ((channel, CommonChannelSettings), (agent, EveryAgent)):
         for kind in known.values():
             _merge(defined[kind.settings], defined[common])
         del definitions[common.__name__]
-    for known in (INSTALLED.agents, INSTALLED.channels):
+    for known in (agent, channel):
         for name, kind in known.items():
-            _add_kind(defined[kind.settings], name, required=known is INSTALLED.agents)
+            _add_kind(defined[kind.settings], name, required=known is agent)
     definitions = {name: _open_to_environment(schema) for name, schema in definitions.items()}
-    agents = [named[kind.settings] for kind in INSTALLED.agents.values()]
-    channels = [{**named[kind.settings], "required": ["kind"]} for kind in INSTALLED.channels.values()]
+    agents = [named[kind.settings] for kind in agent.values()]
+    channels = [{**named[kind.settings], "required": ["kind"]} for kind in channel.values()]
     sections = {name: named[record] for name, record in SECTIONS.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -115,7 +116,7 @@ def json_schema() -> dict[str, Any]:
                 "description": "Where people write: one table for each channel; another name than its kind "
                 "needs `kind`.",
                 "type": "object",
-                "properties": {name: named[kind.settings] for name, kind in INSTALLED.channels.items()},
+                "properties": {name: named[kind.settings] for name, kind in channel.items()},
                 "additionalProperties": {"anyOf": channels},
             },
             "cron": {
@@ -199,8 +200,12 @@ def _merge(schema: dict[str, Any], common: Mapping[str, Any]) -> None:
 
 
 def _add_kind(schema: dict[str, Any], kind: str, *, required: bool) -> None:
-    is_kind = {"const": kind, "description": f"What this is: {schema.get('description', kind)}"}
-    schema["properties"] = {"kind": is_kind, **schema["properties"]}
+    about = f"What this is: {schema.get('description', kind)}"
+    if (other := schema["properties"].get("kind")) is not None:  # two kinds with one record, as those without settings
+        either = [*other.get("anyOf", (other,)), {"const": kind, "description": about}]
+        schema["properties"]["kind"] = {"anyOf": either, "description": "What this is."}
+        return
+    schema["properties"] = {"kind": {"const": kind, "description": about}, **schema["properties"]}
     if required:
         schema["required"] = ["kind", *schema.get("required", ())]
 

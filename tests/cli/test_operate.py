@@ -194,6 +194,21 @@ def test_explain_says_what_it_cannot_tell(folder):
     assert refused(1, "explain", "999").startswith("no message '999' is known; name it by the platform's id")
     assert refused(2, "explain", "m1").startswith("'m1' is a message of several chats; choose with --channel")
     assert refused(1, "explain", "last", "--channel", "web") == "no message has come there yet"
+    assert refused(2, "explain", "last", "--account", "one") == "`last` can be looked for by --channel and --chat only"
+
+
+def test_explain_finds_a_message_that_two_accounts_have_seen(folder):
+    """CH-4: two bots in one group are told of the same message under the same id."""
+
+    async def receive() -> None:
+        store = open_store("sqlite:rejoinder.db")
+        heard = [Inbound("telegram", "e9", "9", Chat("-5"), Sender("7"), "hi", account=name) for name in ("one", "two")]
+        await store.write(Accept(tuple(heard), NOW))
+        await store.close()
+
+    asyncio.run(receive())
+    assert refused(2, "explain", "9").endswith("telegram/one -5, telegram/two -5")
+    assert document("explain", "9", "--account", "two")["account"] == "two"
 
 
 def test_what_a_stranger_wrote_does_not_move_the_cursor(folder):

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from msgspec import Struct
 
+from rejoinder.config import describe
 from rejoinder.config.describe import json_schema, markdown_tables, sentences
 from rejoinder.config.kinds import INSTALLED
 from rejoinder.config.load import read
 from rejoinder.config.schema import SECTIONS, AgentDefaults, CommonChannelSettings
 from rejoinder.errors import BadConfiguration
+from rejoinder.secret import Secret
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent.parent / "docs" / "configuration.md"
@@ -107,3 +110,13 @@ def test_a_table():
     assert "thinking_default" in markdown_tables()["config-agents-defaults"]
     assert set(sentences(AgentDefaults)) == set(AgentDefaults.__struct_fields__)
     assert set(sentences(CommonChannelSettings)) == set(CommonChannelSettings.__struct_fields__)
+
+
+def test_settings_that_no_file_can_hold_are_named():
+    """A package may declare a default that cannot be written down; whoever asks for the schema reads whose it is."""
+
+    class Token(Struct, frozen=True):
+        token: Secret = Secret("")
+
+    with pytest.raises(BadConfiguration, match=r"the settings .*Token cannot be described: .*Secret \| None = None"):
+        describe._components([*SECTIONS.values(), Token])

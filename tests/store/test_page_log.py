@@ -127,3 +127,36 @@ def test_a_page_of_a_newer_version_is_refused(store: str, tmp_path: Path) -> Non
     with pytest.raises(StoreUnavailable, match=r"web\.db is unavailable") as refusal:
         open_store(store)
     assert refusal.value.fault == "newer"
+
+
+BEFORE_LOGINS = """
+ALTER TABLE journal DROP COLUMN address;
+ALTER TABLE journal DROP COLUMN agents;
+DROP TABLE logins;
+DROP TABLE files;
+DROP TABLE file_pieces;
+DROP TABLE file_uses;
+UPDATE journal SET version = 1;
+"""
+
+
+async def test_a_page_of_the_first_version_is_imported_too(store: str, tmp_path: Path) -> None:
+    """It had no logins, and each file was one value."""
+    page = sqlite3.connect(tmp_path / "rejoinder.db.web.db")
+    page.execute("CREATE TABLE uploads (id TEXT PRIMARY KEY, name TEXT, mime TEXT, content BLOB) STRICT")
+    for file in page.execute("SELECT id, name, mime FROM files WHERE whole").fetchall():
+        pieces = page.execute("SELECT content FROM file_pieces WHERE file = ? ORDER BY number", file[:1])
+        page.execute("INSERT INTO uploads VALUES (?, ?, ?, ?)", (*file, b"".join(piece for (piece,) in pieces)))
+    page.executescript(BEFORE_LOGINS)
+    page.close()
+    await test_what_was_said_last_is_in_the_inbox_once(store)
+    channel = await a_channel(store, AGENTS)
+    picture = await reading.message(channel.journal.log, "w10")
+    assert picture is not None
+    pieces = [len(piece) async for piece in channel.journal.blobs.read(picture.message.files[0].id)]
+    assert pieces == [262_144, 300_000 - 262_144]
+    assert await channel.journal.invited() == ()
+    async with browsers(channel, "Ada", journal="90428a9674abc665", seq=17) as [ada]:
+        assert (ada.frames[0]["resumed"], ada.frames[0]["seq"]) == (True, 20)
+    await channel.close()
+    await test_files_are_there_and_those_that_nobody_names_go(store)

@@ -5,6 +5,7 @@ import sys
 from types import ModuleType
 from typing import Annotated
 
+import jsonschema
 import pytest
 from msgspec import Meta, defstruct
 from typer.testing import CliRunner
@@ -17,6 +18,7 @@ from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.declaration import ChannelKind, Setup
 from rejoinder.cli import app
 from rejoinder.cli.chat import read_settings
+from rejoinder.config.describe import json_schema
 from rejoinder.config.kinds import agent_kinds
 from rejoinder.config.load import load
 from rejoinder.errors import BadConfiguration, BadUse
@@ -148,6 +150,22 @@ def test_a_kind_that_cannot_be_loaded_is_in_nobodys_way(monkeypatch):
     theirs = {"aaa": "their_parrot", "broken": "no_such_module"}
     monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": theirs})
     assert list(agent_kinds()) == [name for name in plugins.names("agent") if name not in theirs] + ["aaa"]
+
+
+def test_a_schema_has_every_kind_that_can_be_loaded(monkeypatch):
+    """Two kinds may share a record, as those without settings do; one that cannot be loaded is left out."""
+    vars(sys.modules["their_ship"])["CHANNEL"] = ChannelKind(open=Ship)
+    channels = {"barge": "their_ship", "raft": "their_ship", "wreck": "no_such_module"}
+    vars(sys.modules["their_parrot"])["AGENT"] = AgentKind(open=Parrot)
+    agents = {"crow": "their_parrot", "parrot": "their_parrot"}
+    monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": agents, "rejoinder.channels": channels})
+    schema = json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    is_right = jsonschema.Draft202012Validator(schema).is_valid
+    for name in ("barge", "raft"):
+        assert is_right({"channels": {"here": {"kind": name, "dm": "open"}}, "agents": {"a": {"kind": "crow"}}})
+    assert is_right({"agents": {"a": {"kind": "parrot"}}})
+    assert not is_right({"channels": {"here": {"kind": "wreck"}}})
 
 
 HARBOUR = Setup(

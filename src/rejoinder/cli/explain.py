@@ -21,13 +21,16 @@ def explain_message(
         str | None,
         typer.Option("--thread", metavar="ID", help="Look only in this thread; '' is the chat outside its threads."),
     ] = None,
+    account: Annotated[
+        str | None, typer.Option("--account", metavar="NAME", help="Look only in this account of the channel.")
+    ] = None,
     as_json: AsJson = False,
     file: File = None,
 ) -> None:
     """Show what happened to a message: what each stage decided and why, its turn, and what was sent."""
     from rejoinder.cli.explanation import MessageReference
 
-    explanation = finish(_explain(file, MessageReference(message, channel, chat, thread)))
+    explanation = finish(_explain(file, MessageReference(message, channel, chat, thread, account)))
     if as_json:
         print_json(explanation)
     else:

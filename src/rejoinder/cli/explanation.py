@@ -103,10 +103,11 @@ class MessageReference(Struct, frozen=True):
     chat: str | None = None
     thread: str | None = None
     """Empty: the chat itself, outside of its threads."""
+    account: str | None = None
 
     def is_in(self, route: Route) -> bool:
         there = ((self.channel, route.channel), (self.chat, route.chat), (self.thread, route.thread or ""))
-        return all(wanted in (None, found) for wanted, found in there)
+        return all(wanted in (None, found) for wanted, found in (*there, (self.account, route.account)))
 
 
 # --- found --------------------------------------------------------------------------------------
@@ -144,6 +145,8 @@ async def _explained(store: "StoreReader", message: str, route: Route) -> Explan
 
 
 async def _latest(store: "StoreReader", wanted: MessageReference) -> "InboxEvent":
+    if wanted.thread is not None or wanted.account is not None:
+        raise BadUse(f"`{LAST}` can be looked for by --channel and --chat only")
     latest = await store.latest_event(wanted.channel, wanted.chat)
     if latest is None:
         there = " there" if wanted.channel or wanted.chat else ""
@@ -167,7 +170,8 @@ def _refuse_several(routes: set[Route], wanted: MessageReference) -> None:
         named = sorted(map(where, routes))
         there = ", ".join(named[:MOST_NAMED]) + (", ..." if len(named) > MOST_NAMED else "")
         raise BadUse(
-            f"{wanted.reference!r} is a message of several chats; choose with --channel, --chat and --thread: {there}"
+            f"{wanted.reference!r} is a message of several chats; "
+            f"choose with --channel, --account, --chat and --thread: {there}"
         )
 
 

@@ -13,11 +13,12 @@ from msgspec.json import schema_components
 
 from rejoinder.config import live
 from rejoinder.config.jobs import CronJob, EveryAgent
-from rejoinder.config.kinds import INSTALLED
+from rejoinder.config.kinds import INSTALLED, agent_kinds, channel_kinds
 from rejoinder.config.programs import HookSettings
 from rejoinder.config.reading import describe, instead_of, schema_of
 from rejoinder.config.schema import SECTIONS, AgentDefaults, CommonChannelSettings
 from rejoinder.config.show import as_toml
+from rejoinder.errors import BadConfiguration
 from rejoinder.secret import Secret
 from rejoinder.tables import table
 
@@ -68,7 +69,8 @@ _FROM_ENVIRONMENT = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*\}
 
 
 def json_schema() -> dict[str, Any]:
-    """A JSON schema (draft 2020-12) of the file, for editors."""
+    """A JSON schema (draft 2020-12) of the file, for editors. A kind that cannot be loaded is left out."""
+    agent, channel = agent_kinds(), channel_kinds()
     records = [
         *SECTIONS.values(),
         AgentDefaults,
@@ -76,26 +78,26 @@ def json_schema() -> dict[str, Any]:
         EveryAgent,
         CronJob,
         HookSettings,
-        *(kind.settings for kind in (*INSTALLED.agents.values(), *INSTALLED.channels.values())),
+        *(kind.settings for kind in (*agent.values(), *channel.values())),
     ]
     all_records = list(_with_inner(records))
-    refs, definitions = schema_components(all_records, schema_hook=_secret_schema, ref_template="#/$defs/{name}")
+    refs, definitions = _components(all_records)
     named = dict(zip(all_records, refs, strict=True))
     # Records of other packages may all be called Settings: only the reference knows the name of each.
     defined = {record: definitions[ref["$ref"].removeprefix("#/$defs/")] for record, ref in named.items()}
     for record in all_records:
         _add_sentences(defined[record], sentences(record))
         _add_alternatives(defined[record], record)
-    for known, common in ((INSTALLED.channels, CommonChannelSettings), (INSTALLED.agents, EveryAgent)):
+    for known, common in ((channel, CommonChannelSettings), (agent, EveryAgent)):
         for kind in known.values():
             _merge(defined[kind.settings], defined[common])
         del definitions[common.__name__]
-    for known in (INSTALLED.agents, INSTALLED.channels):
+    for known in (agent, channel):
         for name, kind in known.items():
-            _add_kind(defined[kind.settings], name, required=known is INSTALLED.agents)
+            _add_kind(defined[kind.settings], name, required=known is agent)
     definitions = {name: _open_to_environment(schema) for name, schema in definitions.items()}
-    agents = [named[kind.settings] for kind in INSTALLED.agents.values()]
-    channels = [{**named[kind.settings], "required": ["kind"]} for kind in INSTALLED.channels.values()]
+    agents = [named[kind.settings] for kind in agent.values()]
+    channels = [{**named[kind.settings], "required": ["kind"]} for kind in channel.values()]
     sections = {name: named[record] for name, record in SECTIONS.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -114,7 +116,7 @@ def json_schema() -> dict[str, Any]:
                 "description": "Where people write: one table for each channel; another name than its kind "
                 "needs `kind`.",
                 "type": "object",
-                "properties": {name: named[kind.settings] for name, kind in INSTALLED.channels.items()},
+                "properties": {name: named[kind.settings] for name, kind in channel.items()},
                 "additionalProperties": {"anyOf": channels},
             },
             "cron": {
@@ -131,6 +133,22 @@ def json_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "$defs": {**definitions, "FromEnvironment": _FROM_ENVIRONMENT},
     }
+
+
+def _components(records: list[type[Struct]]) -> tuple[tuple[dict[str, Any], ...], dict[str, Any]]:
+    try:
+        return schema_components(records, schema_hook=_secret_schema, ref_template="#/$defs/{name}")
+    except TypeError as problem:  # the records of other packages may be anything
+        for record in records:
+            try:
+                schema_components([record], schema_hook=_secret_schema)
+            except TypeError:
+                whose = f"{record.__module__}.{record.__qualname__}"
+                raise BadConfiguration(
+                    f"the settings {whose} cannot be described: a type or a default in them is nothing that a "
+                    f"configuration can hold ({problem}); a secret that may be missing is `Secret | None = None`"
+                ) from problem
+        raise
 
 
 def _secret_schema(kind: type) -> dict[str, Any]:
@@ -182,8 +200,12 @@ def _merge(schema: dict[str, Any], common: Mapping[str, Any]) -> None:
 
 
 def _add_kind(schema: dict[str, Any], kind: str, *, required: bool) -> None:
-    is_kind = {"const": kind, "description": f"What this is: {schema.get('description', kind)}"}
-    schema["properties"] = {"kind": is_kind, **schema["properties"]}
+    about = f"What this is: {schema.get('description', kind)}"
+    if (other := schema["properties"].get("kind")) is not None:  # two kinds with one record, as those without settings
+        either = [*other.get("anyOf", (other,)), {"const": kind, "description": about}]
+        schema["properties"]["kind"] = {"anyOf": either, "description": "What this is."}
+        return
+    schema["properties"] = {"kind": {"const": kind, "description": about}, **schema["properties"]}
     if required:
         schema["required"] = ["kind", *schema.get("required", ())]
 

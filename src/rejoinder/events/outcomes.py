@@ -12,7 +12,8 @@ class Delivered(Struct, frozen=True):
 
     message: str
     place: Route | None = None
-    """Where it was put, if not where it was sent: the thread that it opened. Later parts go there too (CH-2)."""
+    """Where it was put, if not where it was sent: the thread that it opened. Later parts go there too, if they carry
+    `opens` or the channel `OpensPlaces` (CH-2)."""
 
 
 Refusal = Literal["formatting", "target", "thread", "kind", "gone", "account", "other"]

@@ -30,7 +30,7 @@ from rejoinder.channels.base import (
     Unknown,
 )
 from rejoinder.crashpoint import calling, crashpoint
-from rejoinder.errors import Superseded
+from rejoinder.errors import LeaseLost, Superseded
 from rejoinder.events import Part, ReplySent, Route
 from rejoinder.outbound.forms import form_of
 from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, Words, decode, keyed, words
@@ -123,7 +123,7 @@ class DeliveryAttempts:
         """How the result of a call without an answer can be found out."""
         self._account = account
         self._store = services.store
-        self._kept = StoreAndFiles(services.store, services.blobs)
+        self._kept = StoreAndFiles(services.store, services.blobs, services.lease.check)
         self._clock = services.clock
         self._failures = failures
         self._line_ref = ref(line)
@@ -156,6 +156,8 @@ class DeliveryAttempts:
             with line.typing_calls.speaking(), calling(accepted):
                 call = perform(operation, self._channel, self._route, omitted, self._kept, place, self._clock())
                 outcome = await (line.low_priority.run(call) if type(operation) is React else call)
+        except LeaseLost:
+            raise
         except Exception as error:  # a channel may be third-party code
             log.exception("%s failed while sending a part", self._channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")

@@ -1,6 +1,7 @@
 """Carries out one operation: which channel call each kind of row becomes, and the fallback for a missing ability."""
 
 import logging
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -67,23 +68,26 @@ def storable(outcome: Outcome) -> Outcome:
 
 
 class StoreAndFiles(Struct, frozen=True):
-    """What an operation may need of what the gateway keeps."""
+    """What an operation may need of what the gateway keeps, and whether it may still make calls."""
 
     store: StoreReader
     blobs: Blobs
+    check: Callable[[], None]
+    """Raises LeaseLost; to be called before each call that comes after a wait (SC-3)."""
 
 
-async def send_files(part: Part, channel: Channel, blobs: Blobs) -> Outcome:
+async def send_files(part: Part, channel: Channel, kept: StoreAndFiles) -> Outcome:
     """Sends a part with files, which are read from the store piece by piece."""
     if not can(channel, CanSendFiles):
         return Rejected(f"{channel.name} cannot send files")
     files: list[OutgoingFile] = []
     for named in part.files:
-        blob = await blobs.find(named.id)
+        blob = await kept.blobs.find(named.id)
         if blob is None:
             return Rejected(f"the file {named.name!r} is no longer stored")
         kind = named.kind or kind_of(blob.mime)
-        files.append(OutgoingFile(blob.id, named.name, blob.mime, blob.size, kind, partial(blobs.read, blob.id)))
+        files.append(OutgoingFile(blob.id, named.name, blob.mime, blob.size, kind, partial(kept.blobs.read, blob.id)))
+    kept.check()
     return await channel.send_files(part, tuple(files))
 
 
@@ -103,7 +107,7 @@ async def perform(
     match operation:
         case Say(part=part, plain=plain):
             part = form_of(part, plain, omitted, place)
-            outcome = await (send_files(part, channel, kept.blobs) if part.files else channel.send(part))
+            outcome = await (send_files(part, channel, kept) if part.files else channel.send(part))
             if isinstance(outcome, Delivered) and outcome.place is None and part.route != route:
                 return Delivered(outcome.message, part.route)
             return outcome
@@ -112,27 +116,30 @@ async def perform(
             return await (channel.begin(part) if can(channel, CanStream) else channel.send(part))
         case Amend() | React() | Remove():
             there = await where(operation.message, route, channel, kept.store)
-            return await _change(operation, channel, there, omitted, kept.store)
+            kept.check()
+            return await _change(operation, channel, there, omitted, kept)
 
 
 async def _change(
-    operation: Amend | React | Remove, channel: Channel, route: Route, omitted: frozenset[str], store: StoreReader
+    operation: Amend | React | Remove, channel: Channel, route: Route, omitted: frozenset[str], kept: StoreAndFiles
 ) -> Outcome:
     """What is done to a message that stands there already."""
     match operation:
         case Amend():
-            return await _amend(operation, channel, route, omitted)
+            return await _amend(operation, channel, route, omitted, kept)
         case React(message=message, emoji=emoji, remove=remove, author=author):
             if can(channel, CanReact):
                 return await channel.react(route, message, emoji, remove=remove, author=author)
         case Remove(message=message, after=after):
-            if after and not await _have_arrived(after, store):
+            if after and not await _have_arrived(after, kept.store):
                 return Rejected("what was to replace it has not arrived")
-            return await _remove(message, channel, route)
+            return await _remove(message, channel, route, kept)
     return Rejected(f"{channel.name} cannot do it")
 
 
-async def _amend(operation: Amend, channel: Channel, route: Route, omitted: frozenset[str]) -> Outcome:
+async def _amend(
+    operation: Amend, channel: Channel, route: Route, omitted: frozenset[str], kept: StoreAndFiles
+) -> Outcome:
     part = operation.part
     if "message" in omitted:  # the message is gone
         return await channel.send(form_of(part, operation.plain, omitted))
@@ -141,6 +148,7 @@ async def _amend(operation: Amend, channel: Channel, route: Route, omitted: froz
     if can(channel, CanStream):
         if rest := part.text[operation.grown :]:
             await channel.append(route, operation.message, rest)
+            kept.check()
         await channel.complete(route, operation.message)
     return Delivered(operation.message)
 
@@ -169,15 +177,18 @@ async def _have_arrived(keys: tuple[str, ...], store: StoreReader) -> bool:
     return {part.key for part in await store.parts_under(stem) if part.state == "sent"}.issuperset(keys)
 
 
-async def _remove(message: str, channel: Channel, route: Route) -> Outcome:
+async def _remove(message: str, channel: Channel, route: Route, kept: StoreAndFiles) -> Outcome:
     """Deletes the message, or overwrites its text where it cannot be deleted (OD-41)."""
     outcome: Outcome = Rejected(f"{channel.name} cannot delete")
     name, able = channel.name, channel
     if can(able, CanDelete):
+        kept.check()
         outcome = await able.delete(route, message)
     if isinstance(outcome, Rejected) and outcome.why != "target" and can(channel, CanEdit):
         log.warning("%s did not delete %s: %s", name, message, outcome.reason)
+        kept.check()
         outcome = await channel.edit(route, message, Part(route, NOTHING))
         if isinstance(outcome, Rejected) and outcome.why in ("formatting", "other"):
+            kept.check()
             return await channel.edit(route, message, Part(route, WITHDRAWN))
     return outcome

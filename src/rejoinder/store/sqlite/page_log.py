@@ -31,6 +31,22 @@ from rejoinder.store.sqlite.faults import fault_in
 log = logging.getLogger(__name__)
 
 VERSION: Final = 2
+_AS_VERSION_2: Final = """
+CREATE TEMP VIEW journal AS SELECT id, version, token, taken, NULL AS address, '[]' AS agents FROM main.journal;
+CREATE TEMP VIEW logins AS SELECT '' AS person, '' AS name, '' AS token, 0 AS made WHERE 0;
+CREATE TEMP VIEW files AS SELECT id, name, mime, length(content) AS size, 1 AS whole,
+  CASE WHEN id IN (SELECT upload FROM sent_files) THEN NULL ELSE '' END AS person FROM uploads;
+CREATE TEMP VIEW file_pieces AS
+  WITH RECURSIVE piece (file, number, content, rest) AS (
+    SELECT id, 0, substr(content, 1, 262144), substr(content, 262145) FROM uploads
+    UNION ALL
+    SELECT file, number + 1, substr(rest, 1, 262144), substr(rest, 262145) FROM piece WHERE length(rest) > 0
+  )
+  SELECT file, number, content FROM piece;
+CREATE TEMP VIEW file_uses AS SELECT DISTINCT json_extract(file.value, '$.id') AS file, messages.id AS message
+  FROM messages, json_each(messages.details, '$.files') AS file;
+"""
+"""Makes a page of version 1, which had neither logins nor pieces of files, look like one of today."""
 CHANNEL: Final = "web"
 """What the page is called, unless somebody has given it another name."""
 
@@ -67,10 +83,10 @@ def import_page_log(db: Connection, path: str) -> None:
 def _channel(page: sqlite3.Connection, db: Connection, where: str) -> str:
     """The name of the page's channel, as its events have it."""
     found = page.execute("SELECT version FROM journal").fetchone()
-    if found is not None and found[0] < VERSION:
-        raise StoreUnavailable("older", where, "a very old chat page; without this file the gateway starts without it")
     if found is None or found[0] > VERSION:
         raise StoreUnavailable("foreign" if found is None else "newer", where)
+    if found[0] < VERSION:
+        page.executescript(_AS_VERSION_2)
     row = page.execute("SELECT inbound FROM events WHERE inbound IS NOT NULL ORDER BY seq DESC LIMIT 1").fetchone()
     return CHANNEL if row is None else _unpack(row[0]).channel
 

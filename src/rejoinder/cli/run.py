@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
     from rejoinder.config.schema import Settings
     from rejoinder.programs.signals import Told
-    from rejoinder.runtime.sharing import ProcessRole
+    from rejoinder.runtime.cluster_member import ProcessRole
 
 OBEYED = "REJOINDER_OBEYED"
 """The commands that restarted a gateway, handed to the one that starts."""

@@ -112,7 +112,7 @@ def page_services(
         version=rejoinder.__version__,
         store=store,
         health=gateway.health,
-        disagrees=lambda: gateway.sharing.disagrees,
+        disagrees=lambda: gateway.cluster_member.disagrees,
         channels=channels,
         complete=answer,
         resend=resend,

@@ -26,14 +26,14 @@ from rejoinder.programs.invitations import command_of_worker
 from rejoinder.programs.reloading import Reloading, SettingsSource
 from rejoinder.programs.signals import Told, serve_until_told
 from rejoinder.rendering import RenderOptions
+from rejoinder.runtime.cluster_member import ProcessRole
 from rejoinder.runtime.place.restarting import RestartCheck
-from rejoinder.runtime.sharing import ProcessRole
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import (
     SharedStore,
 )
 from rejoinder.wiring.opening import menu, open_channels
-from rejoinder.wiring.stores import open_store_when_ready, place_of, sharing, shown
+from rejoinder.wiring.stores import open_store_when_ready, place_of, share_options, shown
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -103,7 +103,7 @@ async def serve(
         listening: socket.socket | None = None
         channels = open_channels(settings)
         # First: a second gateway is refused here.
-        store = await open_store_when_ready(settings.gateway.store, sharing(settings.gateway))
+        store = await open_store_when_ready(settings.gateway.store, share_options(settings.gateway))
         stack.push_async_callback(store.close)
         _refuse_alone(role, store, settings)
         web: WebChannel | None = None
@@ -117,7 +117,7 @@ async def serve(
         gateway = await stack.enter_async_context(
             Gateway(only, agents=agents, channels=channels, store=store, restart_check=restart_check)
         )
-        role = _possible_role(role, settings, say) if gateway.sharing.is_shared else role
+        role = _possible_role(role, settings, say) if gateway.cluster_member.is_shared else role
         tasks = await stack.enter_async_context(Tasks())
         for sentence in (*beginning, kept_in(settings.gateway.store)):
             say(sentence)

@@ -5,7 +5,7 @@ import logging
 import signal
 
 from rejoinder.app import GRACE, Gateway, Restart
-from rejoinder.runtime.sharing import ProcessRole
+from rejoinder.runtime.cluster_member import ProcessRole
 
 log = logging.getLogger(__name__)
 

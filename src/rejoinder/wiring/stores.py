@@ -35,7 +35,7 @@ def open_store(url: str, how: ShareOptions | None = None) -> SharedStore:
     return _made(url, opened)
 
 
-def sharing(settings: GatewaySettings) -> ShareOptions:
+def share_options(settings: GatewaySettings) -> ShareOptions:
     return ShareOptions(settings.shards, settings.lease_seconds)
 
 

@@ -62,7 +62,7 @@ export class Panel {
     this.#open("thread", "Thread");
     fill(this.content, this.thread.element);
     this.thread.show(`${root.room}\n${root.id}`, { placeholder: "Reply in the thread" });
-    if (visits) this.app.visited();
+    if (visits) this.app.navigation.visited();
     this.thread.composer.focus();
   }
 
@@ -110,8 +110,8 @@ export class Panel {
     this.thread.place = this.thread.timeline.place = "";
     this.element.hidden = true;
     document.body.classList.remove("with-panel");
-    if (visits && kind === "thread") this.app.visited();
-    else if (visits) this.app.overlayClosed();
+    if (visits && kind === "thread") this.app.navigation.visited();
+    else if (visits) this.app.navigation.overlayClosed();
     if (kind === "subagents" && visits) this.app.subagents.button.focus();
     else if (!narrow()) this.app.pane.composer.focus();
   }
@@ -132,7 +132,7 @@ export class Panel {
       const room = state.rooms.get(message.room);
       const where = h("span", { class: "where" }, `${clean(room?.title ?? "")} · ${shortOf(message.at, Date.now())}`);
       const words = h("span", { class: "hit-text", dir: "auto" }, ...this.#marked(message.text));
-      const go = () => this.app.goTo(message);
+      const go = () => this.app.navigation.goTo(message);
       return h(
         "li",
         {},
@@ -160,8 +160,8 @@ export class Panel {
     const wasThread = this.kind === "thread" && kind !== "thread";
     if (this.kind === "subagents") this.app.subagents.panelToggled(false);
     this.kind = kind;
-    if (wasThread) this.app.visited();
-    if (kind !== "thread") this.app.overlayOpened();
+    if (wasThread) this.app.navigation.visited();
+    if (kind !== "thread") this.app.navigation.overlayOpened();
     this.title.textContent = title;
     this.element.setAttribute("aria-label", title);
     this.element.hidden = false;
@@ -176,7 +176,7 @@ export class Panel {
   /** @param {number | null} before the oldest of what is there already */
   #search(before = null) {
     const query = this.query.value.trim();
-    this.#asked = query && this.app.search(query, this.here.checked ? this.app.room : null, before);
+    this.#asked = query && this.app.search(query, this.here.checked ? this.app.navigation.room : null, before);
     this.#oldest = before;
     if (this.#asked) return;
     this.older.hidden = true;

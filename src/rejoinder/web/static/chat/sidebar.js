@@ -120,7 +120,7 @@ export class Sidebar {
   #row(room) {
     const { state } = this.app;
     const agents = room.agents.map((id) => state.member(id));
-    const current = room.id === this.app.room;
+    const current = room.id === this.app.navigation.room;
     const unread =
       room.unread > 0 && !current ? h("span", { class: "unread" }, room.unread > 99 ? "99+" : room.unread) : null;
     const last = room.latest;
@@ -142,7 +142,7 @@ export class Sidebar {
           "data-room": room.id,
           onclick: (/** @type {Event} */ event) => (
             event.preventDefault(),
-            this.app.openRoom(room.id),
+            this.app.navigation.openRoom(room.id),
             this.app.drawer(false)
           ),
         },

@@ -40,7 +40,7 @@ export class Subagents {
   }
 
   get #here() {
-    return this.#rooms.get(this.app.room) ?? [];
+    return this.#rooms.get(this.app.navigation.room) ?? [];
   }
 
   /** What the panel shows. */
@@ -57,10 +57,10 @@ export class Subagents {
   /** @param {any} frame @returns {boolean} whether it was one of these */
   takes(frame) {
     if (frame.type === "subagents_changed") {
-      if (frame.room === this.app.room) this.#ask("subagents", {});
+      if (frame.room === this.app.navigation.room) this.#ask("subagents", {});
     } else if (frame.type === "subagents") {
       this.#rooms.set(frame.room, frame.subagents);
-      if (frame.room === this.app.room) this.#draw();
+      if (frame.room === this.app.navigation.room) this.#draw();
     } else if (frame.type === "subagent_log") {
       if (frame.client === this.#asked && frame.subagent === this.shown) this.detail.show(frame.log, frame.cut);
     } else return false;
@@ -103,8 +103,8 @@ export class Subagents {
 
   /** @param {string} type @param {Record<string, string>} about */
   #ask(type, about) {
-    if (!this.app.room) return;
-    const client = this.app.inquire({ type, room: this.app.room, ...about });
+    if (!this.app.navigation.room) return;
+    const client = this.app.inquire({ type, room: this.app.navigation.room, ...about });
     if (type === "subagent_log") this.#asked = client;
   }
 
@@ -255,8 +255,8 @@ class Log {
     const { app } = this;
     if (!this.#one) return;
     const { name, of, thread = null } = this.#one;
-    const to = app.state.rooms.get(app.room)?.kind === "group" ? `@${of} ` : "";
-    app.ask({ type: "say", room: app.room, thread, text: `${to}/kill ${name}` });
+    const to = app.state.rooms.get(app.navigation.room)?.kind === "group" ? `@${of} ` : "";
+    app.ask({ type: "say", room: app.navigation.room, thread, text: `${to}/kill ${name}` });
   }
 }
 

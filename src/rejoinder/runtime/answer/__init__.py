@@ -3,5 +3,5 @@
 its text       answer_sink, options, delivery, growing_text, drafting, answer_finisher, length, heartbeats;
                unposted, for a sub-agent
 its requests   context: what it answers; directive_runner; action_log: each action once, and its outcomes;
-               reply_shape, files and file_requests, speaking, handoffs and handoff_row, reach
+               shaped_reply, files and file_requests, speaking, handoffs and handoff_row, reach
 """

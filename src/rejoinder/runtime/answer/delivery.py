@@ -66,7 +66,7 @@ class StreamedAnswer:
             sender,
             streaming,
             delivery.options,
-            self._directive_runner.shape.wording,
+            self._directive_runner.reply.wording,
             self._stem,
             run,
             delivery.human_delay,
@@ -244,10 +244,10 @@ class StreamedAnswer:
         if (
             speech is None
             or self._turn.beat is not None
-            or not speech.speaks_whole(marked=self._directive_runner.shape.as_voice)
+            or not speech.speaks_whole(marked=self._directive_runner.reply.shape.as_voice)
         ):
             return await self._finisher.settle(beside, whole=True)
-        wording = replace(self._directive_runner.shape.wording(), reply_to=None)
+        wording = replace(self._directive_runner.reply.wording(), reply_to=None)
         note: list[PlannedOperation] = []
         try:
             note = await voice_note(self._spoken.text, speech, self._conversation, wording, self._stem)

@@ -14,6 +14,7 @@ from rejoinder.channels.base import NamesAgents
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Step, Text
+from rejoinder.outbound.directive_results import DirectiveResults
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.plan import PlannedOperation, Slot
 from rejoinder.outbound.reader import ReplyReader
@@ -26,7 +27,6 @@ from rejoinder.runtime.answer.drafting import Drafting, streaming_at
 from rejoinder.runtime.answer.growing_text import GrowingText
 from rejoinder.runtime.answer.length import AnswerLength
 from rejoinder.runtime.answer.options import AnswerOptions, stem_of
-from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.speaking import Speech, SpokenWords, voice_note
 from rejoinder.runtime.outbox.conversations import Conversation
 
@@ -90,7 +90,7 @@ class StreamedAnswer:
         return self._finisher.is_kept
 
     @property
-    def outcomes(self) -> Outcomes:
+    def outcomes(self) -> DirectiveResults:
         return self._directive_runner.log.outcomes
 
     async def use(self, directive: Directive) -> Step:

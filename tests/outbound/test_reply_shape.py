@@ -19,6 +19,7 @@ from rejoinder.outbound.reply_shape import (
     opened_thread,
     reply_target,
     shaped,
+    usable_abilities,
     wording_of,
 )
 
@@ -96,6 +97,17 @@ def test_what_the_agent_changes(effect, ability, answered, here, changed, outcom
     result = shaped(ReplyShape("m1"), effect, ability, answered, here)
     assert result.shape == replace(ReplyShape("m1"), **changed)
     assert (result.has_effect, result.why) == outcome
+
+
+@pytest.mark.parametrize(
+    ("context", "needs_interaction", "works"),
+    [(None, False, True), (None, True, False), (PUBLIC, True, False), (PRIVATE, True, True), (PUBLIC, False, True)],
+)
+def test_an_answer_for_one_person_may_need_an_interaction(context, needs_interaction, works):
+    """CH-29: and the rest of what the platform can do is left as it is."""
+    can = frozenset({"ephemeral", "silent"})
+    usable = usable_abilities(can, context, private_needs_interaction=needs_interaction)
+    assert usable == (can if works else can - {"ephemeral"})
 
 
 CHOICE = st.none() | st.booleans()

@@ -109,7 +109,10 @@ def shaped(
     if effect.title is not None:
         return _titled(shape, effect.title, answered, here)
     if effect.only_for_asker:
-        is_private = _may_be_private(answered, here)
+        usable = usable_abilities(
+            here.can, answered.reply_context, private_needs_interaction=here.private_needs_interaction
+        )
+        is_private = "ephemeral" in usable
         if "ephemeral" in here.can and not is_private:
             return ShapeOutcome(shape, False, "it works only on answers to the platform's commands and buttons")
         if answered.person and is_private:
@@ -117,10 +120,13 @@ def shaped(
     return ShapeOutcome(shape, ability in here.can)
 
 
-def _may_be_private(answered: AnsweredMessage, here: ReplyAbilities) -> bool:
-    context = answered.reply_context
-    has_way = not here.private_needs_interaction or (context is not None and context.private)
-    return "ephemeral" in here.can and has_way
+def usable_abilities(
+    can: frozenset[str], context: ReplyContext | None, *, private_needs_interaction: bool
+) -> frozenset[str]:
+    """What works on an answer to this message: one for a single person may need an interaction (CH-29)."""
+    if private_needs_interaction and not (context is not None and context.private):
+        return can - {"ephemeral"}
+    return can
 
 
 def _titled(shape: ReplyShape, title: str, answered: AnsweredMessage, here: ReplyAbilities) -> ShapeOutcome:

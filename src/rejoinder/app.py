@@ -293,6 +293,7 @@ class Gateway:
             accounts,
             slots,
             memory,
+            shards=self.store.shards,
         )
         return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
 

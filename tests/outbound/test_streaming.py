@@ -44,6 +44,13 @@ def test_nothing_unfinished_is_shown(place: str, wanted: Any, why: str):
     assert streaming_for(Streaming(wanted), replace(PLACES[place], **{why: True})) == Streaming("off")
 
 
+@pytest.mark.parametrize(("place", "wanted"), list(product(PLACES, WANTED)))
+def test_where_somebody_else_sends_there_are_only_whole_messages(place: str, wanted: Any):
+    """SC-1."""
+    shown = streaming_for(Streaming(wanted), replace(PLACES[place], elsewhere=True)).mode
+    assert shown == ("blocks" if wanted == "blocks" else "off")
+
+
 PLACEHOLDER = {"keys": False, "messages": False, "openings": True, "nothing": True}
 
 

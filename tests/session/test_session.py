@@ -17,6 +17,7 @@ from rejoinder.session import (
     QueueChoice,
     Session,
     SessionSettings,
+    deciding_home,
     entries_for,
     home,
     inherits_from,
@@ -214,6 +215,27 @@ def test_a_session_says_its_home(one, scope, group_scope, agent):
     assert session_home(session_key(one, settings, agent)) == home(one, settings)
     if one.chat.kind != "direct" and not one.chat.former:
         assert route_home(one.route) == home(one, settings)
+
+
+def in_chat(kind: str, sender: Sender, peer: str = "") -> Inbound:
+    return Inbound("telegram", "e", "m", Chat("7", kind), sender, peer=peer)
+
+
+@pytest.mark.parametrize(
+    ("inbound", "where"),
+    [
+        (in_chat("direct", Sender("7")), "telegram:default:7"),
+        (in_chat("direct", Sender("")), ""),
+        (in_chat("direct", Sender("bot", is_self=True)), ""),
+        (in_chat("direct", Sender("bot", is_self=True), peer="7"), "telegram:default:7"),
+        (in_chat("direct", Sender("program", is_bot=True), peer="7"), "telegram:default:7"),
+        (in_chat("group", Sender("")), "telegram:default:7"),
+        (in_chat("group", Sender("bot", is_self=True)), "telegram:default:7"),
+    ],
+)
+def test_what_does_not_say_whose_chat_it_is_in_is_decided_where_the_chat_is(inbound, where):
+    """SC-1: a message of our own, a deletion that names nobody."""
+    assert deciding_home(inbound, SessionSettings()) == where
 
 
 def test_a_home_stays_in_its_shard():

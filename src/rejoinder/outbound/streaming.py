@@ -2,7 +2,8 @@
 
 Rule 1: other people's bots would read a draft as the answer, so nothing unfinished is shown where they are (DE-21). Our
         own agents hear of each other's messages through their channel, which reports only whole ones.
-Rule 2: a way that the platform lacks is no error: the next best is taken, and the last is the whole answer at its end.
+Rule 2: where somebody else sends what we plan, there are only whole messages.
+Rule 3: a way that the platform lacks is no error: the next best is taken, and the last is the whole answer at its end.
 """
 
 from typing import Final
@@ -30,6 +31,8 @@ class DraftAbilities(Struct, frozen=True):
     previews: bool = False
     """What is written can be shown without being a message."""
     recognises: Recognises = "nothing"
+    elsewhere: bool = False
+    """Its home has another owner, who sends what is planned for it (SC-1)."""
 
 
 def streaming_for(wanted: Streaming, there: DraftAbilities) -> Streaming:
@@ -38,6 +41,8 @@ def streaming_for(wanted: Streaming, there: DraftAbilities) -> Streaming:
         return OFF
     if wanted.mode == "blocks":
         return wanted
+    if there.elsewhere:
+        return OFF
     if there.grows:
         return LIVE
     if not there.edits:

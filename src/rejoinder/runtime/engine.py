@@ -6,9 +6,11 @@ outbox.
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from rejoinder.bounded import Bounded
+from rejoinder.errors import Superseded
 from rejoinder.events import Inbound
 from rejoinder.runtime.answer.handoff_row import HandoffRow
 from rejoinder.runtime.external_changes import EventEntry, ExternalChanges
@@ -51,7 +53,8 @@ from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.turn_parts import TurnParts
 from rejoinder.runtime.session.turn_runner import AgentTurnRunner
 from rejoinder.runtime.session.unconfirmed_notice import UnconfirmedAnswerNotice
-from rejoinder.store.base import InboxEvent
+from rejoinder.session import deciding_home, shard_of
+from rejoinder.store.base import InboxEvent, MoveEvent
 
 NOBODY = Watcher()
 SENDING = 5.0
@@ -135,7 +138,7 @@ class Engine:
         self.suggest = self._decider.suggest
         self._debounce = Debounce(services, self.decide)
 
-        entry = EventEntry(self.take, self.decide, lambda event: event.id in self._seen)
+        entry = EventEntry(self.take, self.decide, lambda event: event.id in self._seen, self._move)
         self._recovery = Recovery(parts, self.outbox, entry, recovered)
         self._external = ExternalChanges(parts, self.outbox, access, entry, recovered)
 
@@ -175,6 +178,16 @@ class Engine:
             self._debounce.take(event, self._gatherer.me(event.inbound, self.conversations.of(event.inbound)))
         else:
             self.decide(event)
+
+    async def _move(self, event: InboxEvent) -> bool:
+        """What an earlier version has accepted for the owner of the chat is decided by the owner of its session."""
+        services = self._services
+        home = deciding_home(event.inbound, services.settings.now.rules.settings.session)
+        if not home or services.shards == 1 or shard_of(home, services.shards) == services.shard:
+            return False
+        with suppress(Superseded):  # it is decided meanwhile
+            await self.store.write(MoveEvent(event.id, home))
+        return True
 
     @property
     def is_recovered(self) -> bool:

@@ -3,7 +3,7 @@ a message from the operator, a stranger who is let in (DE-33, DU-2), and in a sh
 accepted."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
@@ -22,6 +22,8 @@ class EventEntry(Struct, frozen=True):
     decide: "Callable[[InboxEvent], asyncio.Task[None]]"
     """Decides it now; the task ends when it is decided."""
     is_taken: Callable[[InboxEvent], bool]
+    move: "Callable[[InboxEvent], Awaitable[bool]]"
+    """Gives it to the owner of its session's home, if that is another; returns whether it did."""
 
 
 class ExternalChanges:
@@ -71,7 +73,8 @@ class ExternalChanges:
                     await self._parts.readmission.look()
                     for route in await self._store.routes_to_send():
                         self._outbox.wake(route)
-                events = await self._store.undecided_events()
+                events = [event for event in await self._store.undecided_events() if not self._entry.is_taken(event)]
+                events = [event for event in events if not await self._entry.move(event)]
             except StoreUnavailable:  # the store logs it; senders that go on afterwards ask what there is to send
                 return
             for event in events:

@@ -12,7 +12,7 @@ from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.session import home, shard_of
+from rejoinder.session import deciding_home, home, shard_of
 from rejoinder.store.base import Accept, HookEvent, InboxEvent, RecordChanges, SharedStore, StoredCursor
 
 
@@ -50,7 +50,7 @@ class InboxIntake:
 
     def _homes(self, messages: tuple[Inbound, ...]) -> tuple[str, ...]:
         session = self._settings.now.rules.settings.session
-        return tuple([home(message, session) for message in messages])
+        return tuple([deciding_home(message, session) for message in messages])
 
     def _tells(self, messages: tuple[Inbound, ...]) -> tuple[tuple[HookEvent, ...], ...]:
         if not self._hooks.tells_over_http:

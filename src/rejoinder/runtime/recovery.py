@@ -68,7 +68,8 @@ class Recovery:
                 log.warning(what, unread.where, unread.kind, unread.message, unread.why)
             else:
                 await parts.quarantine.put_unread(unread)
-        events = tuple([event for event in found.events if self._can_be_decided(event)])
+        events = [event for event in found.events if not await self._entry.move(event)]
+        events = tuple([event for event in events if self._can_be_decided(event)])
         if any(event.attempts for event in events):
             parts.slots.pause()
         try:

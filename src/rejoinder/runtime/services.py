@@ -67,6 +67,13 @@ class Services(Struct, frozen=True):
     """The slots for runs; all engines of a gateway share them."""
     memory: ProcessMemory = field(default_factory=ProcessMemory)
     gate: SendGate = field(default_factory=SendGate)
+    shards: int = 1
+    """Over how many the homes are spread."""
+
+    @property
+    def shard(self) -> int:
+        """The shard of this engine."""
+        return self.lease.lease.shard
 
     @property
     def is_shared(self) -> bool:

@@ -6,6 +6,7 @@ settings     the section `[session]`
 """
 
 from rejoinder.session.keys import agent_of as agent_of
+from rejoinder.session.keys import deciding_home as deciding_home
 from rejoinder.session.keys import entries_for as entries_for
 from rejoinder.session.keys import home as home
 from rejoinder.session.keys import inherits_from as inherits_from

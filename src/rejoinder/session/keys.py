@@ -25,6 +25,14 @@ def home(inbound: Inbound, settings: SessionSettings) -> str:
     return _home(_place(inbound, settings))
 
 
+def deciding_home(inbound: Inbound, settings: SessionSettings) -> str:
+    """The home whose owner decides this message; empty where it does not say whose direct chat it is: a message of our
+    own, a deletion that names nobody."""
+    sender = inbound.sender
+    is_told = inbound.chat.kind != "direct" or bool(inbound.peer) or (bool(sender.id) and not sender.is_self)
+    return home(inbound, settings) if is_told else ""
+
+
 SUBAGENT = "subagent"
 
 

@@ -279,6 +279,8 @@ class PlaceFacts(Struct, frozen=True):
     other_bot: bool = False
     bot_turns: int = 0
     bot_turns_today: int = 0
+    elsewhere: bool = False
+    """Its home is in another shard, whose owner sends what is said here (SC-1)."""
 
 
 class PairingRequest(Struct, frozen=True):

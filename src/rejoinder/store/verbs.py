@@ -51,13 +51,21 @@ class Accept(Verb[tuple[InboxEvent, ...]], frozen=True):
     places: tuple[StoredCursor, ...] = ()
     """How far single places were read, where the platform has a position for each."""
     homes: tuple[str, ...] = ()
-    """The home of each event; a place keeps the home of its first event (SC-1). Without one, a chat is its own home."""
+    """The home of each event, whose owner decides it: that of its session. A place keeps the home of its first event
+    (SC-1). Empty: the event is decided where its chat is at home; a new chat is its own home."""
     tells: tuple[tuple[HookEvent, ...], ...] = ()
     """What hooks are told of each event, if it is new (IN-8)."""
 
 
 class MoveCursor(Verb[None], frozen=True):
     cursor: StoredCursor
+
+
+class MoveEvent(Verb[None], frozen=True):
+    """An undecided event is decided by the owner of this home."""
+
+    event: int
+    home: str
 
 
 class CountEventAttempts(Verb[None], frozen=True):

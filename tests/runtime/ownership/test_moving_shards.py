@@ -54,6 +54,7 @@ class World:
         self.platform_answers.set()
         self.said: dict[str, list[str]] = defaultdict(list)
         self.asked_in: dict[str, str] = {}
+        self.session_home = ""
         self.there: dict[str, str] = {}
         self.foreign_calls: list[str] = []
         self.foreign_writes: list[str] = []
@@ -68,8 +69,9 @@ class World:
         sql = "SELECT holder, generation, lease_until FROM shard WHERE id = ?"
         return self.store._writer._db.execute(sql, (shard,)).fetchone()
 
-    def called(self, who: str, chat: str, what: str) -> None:
-        shard = shard_of(f"fake:default:{chat}", SHARDS)
+    def called(self, who: str, chat: str, what: str, *, for_session: bool = False) -> None:
+        """`for_session`: the owner of the session may do it, and only they."""
+        shard = shard_of((for_session and self.session_home) or f"fake:default:{chat}", SHARDS)
         holder, _, until = self.row(shard)
         if holder != who or until <= self.now().timestamp() * 1_000_000:
             self.foreign_calls.append(f"{who}: {what} in shard {shard}, which is {holder}'s until {until}")
@@ -93,15 +95,17 @@ class Platform:
     def __init__(self, world: World) -> None:
         self.world = world
         self.holder = ""
+        self.sent = 0
 
     async def listen(self, deliver) -> None:
         """The test delivers."""
 
     async def typing(self, route, author="") -> None:
-        self.world.called(self.holder, route.chat, "typing")
+        self.world.called(self.holder, route.chat, "typing", for_session=True)
 
     async def send(self, part):
         self.world.called(self.holder, part.route.chat, f"says {part.text!r}")
+        self.sent += 1
         self._take(part)
         await self.world.platform_answers.wait()
         return Delivered(part.key)
@@ -135,11 +139,12 @@ class Echo:
     def __init__(self, world: World, holder: str) -> None:
         self.world = world
         self.holder = holder
-        self.ended = 0
+        self.ended = self.asked = 0
 
     async def run(self, turn):
         number = re.findall(r"#\d+", str(turn))[-1]
-        self.world.called(self.holder, self.world.asked_in[number], "asks the agent")
+        self.asked += 1
+        self.world.called(self.holder, self.world.asked_in[number], "asks the agent", for_session=True)
         await self.world.agents_answer.wait()
         yield TextDelta(f"re {number}")
         yield Done()
@@ -213,6 +218,8 @@ class MovingShards(RuleBasedStateMachine):
     has_fence: ClassVar[bool] = True
     has_deadline: ClassVar[bool] = True
     configured: ClassVar[Settings] = CONFIGURED
+    session_home: ClassVar[str] = ""
+    """Where all chats have their session, if not each in its own home."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -227,6 +234,7 @@ class MovingShards(RuleBasedStateMachine):
 
     async def _make(self) -> World:
         world = World()
+        world.session_home = self.session_home
         self.stack.enter_context(patch("rejoinder.store.sqlite.writer.perform", world.wrote))
         if not self.has_fence:
             self.stack.enter_context(patch("rejoinder.store.sql.leases.held", lambda _, lease: lease.shard))

@@ -1,16 +1,19 @@
-"""A chat in another shard than the session it uses, and a process that dies with one of the two shards (SC-1, SC-4)."""
+"""A chat in another shard than the session it uses: who does what, and what follows when one of the two dies (SC-1,
+SC-4)."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from unittest.mock import patch
 
 import pytest
 
 from rejoinder.app import with_channel
+from rejoinder.channels.base import Delivered, Limits
 from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.events import Chat, Inbound, Route, Sender
+from rejoinder.outbound.draft import Streaming
+from rejoinder.runtime.answer.drafting import streaming_at
 from rejoinder.session import SessionSettings, route_home, shard_of
-from rejoinder.store.base import IndexedMessage, NoteMessages
+from rejoinder.store.base import Accept, IndexedMessage, NoteMessages
 from rejoinder.testing.store_contract.given import NOW
 from tests.runtime.ownership.test_moving_shards import (
     CHATS,
@@ -50,11 +53,12 @@ async def written_to(world: World, chat: int) -> None:
 
 
 @asynccontextmanager
-async def two_processes() -> AsyncIterator[tuple[World, Process, Process]]:
+async def two_processes(platform: type[Platform] = Finds) -> AsyncIterator[tuple[World, Process, Process]]:
     """The first holds the shard of the chat, the second that of the session."""
     world = World()
+    world.session_home = "main"
     await written_to(world, CHAT)
-    one, two = (Process(world, name, Finds, SHARED) for name in ("one", "two"))
+    one, two = (Process(world, name, platform, SHARED) for name in ("one", "two"))
     await one.open()
     await two.open()
     try:
@@ -68,100 +72,156 @@ async def two_processes() -> AsyncIterator[tuple[World, Process, Process]]:
         for process in (one, two):
             await process.look()
             await process.gateway.__aexit__(None, None, None)
+        assert not world.foreign_calls
 
 
-async def first_dies(world: World, two: Process) -> None:
-    """It does nothing any more, and its lease runs out; the second renews its own."""
+async def go_on(*processes: Process) -> None:
+    """All look what others have written, until nothing more follows."""
+    for _ in range(6):
+        await ripple(100)
+        for process in processes:
+            process.gateway.engines.changed()
+    await ripple(100)
+
+
+async def dies(world: World, survivor: Process) -> None:
+    """The other one does nothing any more, and its lease runs out; the survivor renews its own."""
     for _ in range(2):
         world.seconds += LEASE / 2 + 0.5
-        await two.renew(is_told=True)
+        await survivor.renew(is_told=True)
 
 
-async def test_a_turn_is_answered_though_the_owner_of_its_chat_dies() -> None:
-    """SC-4: once, by whoever owns the chat then; what was queued behind it and what comes later is answered, too."""
+async def test_the_owner_of_the_session_runs_the_turn() -> None:
+    """SC-1: whichever process heard the message; the owner of the chat sends the answer."""
     async with two_processes() as (world, one, two):
-        world.agents_answer.clear()
-        await one.says(CHAT)
-        await one.says(CHAT)
-        await ripple(200)
-        assert (await world.store.workload()).runs == 1
-        await first_dies(world, two)
-        await two.claim(PLACE)
-        await ripple(200)
-        world.agents_answer.set()
-        await ripple(200)
+        for process in (one, two):
+            await process.says(CHAT)
+            await go_on(one, two)
         assert world.said[f"chat-{CHAT}"] == ["re #1", "re #2"]
-        await two.says(CHAT)
-        await ripple(200)
-        assert world.said[f"chat-{CHAT}"] == ["re #1", "re #2", "re #3"]
-        assert (await world.store.workload()).runs == 0
-        assert not world.foreign_calls
+        assert (one.agent.asked, two.agent.asked) == (0, 2)
+        assert (one.platform.sent, two.platform.sent) == (2, 0)
         assert set((await world.store.count_rows()).turns) == {"closed"}
 
 
-async def test_a_turn_goes_on_when_the_shard_of_its_session_moves() -> None:
-    """SC-3: its run belongs to the owner of its chat."""
-    async with two_processes() as (world, one, two):
-        world.agents_answer.clear()
-        await one.says(CHAT)
-        await ripple(200)
-        await two.gateway.engines.hand_over(SESSION, 0.0)
-        await two.claim(SESSION)
-        await ripple(200)
-        world.agents_answer.set()
-        await ripple(200)
-        assert world.said[f"chat-{CHAT}"] == ["re #1"]
-        (turn,) = [await world.store.turn(1)]
-        assert turn is not None
-        assert (turn.turn.state, turn.turn.attempts) == ("closed", 1)
+class Edits(Finds):
+    """Could show an answer while it is written."""
+
+    limits = Limits(length=4000)
+
+    async def edit(self, route, message, part):
+        self.world.called(self.holder, route.chat, "edits")
+        return Delivered(message)
 
 
-@pytest.mark.parametrize("is_answered", [False, True], ids=["stopped", "answered"])
-async def test_a_turn_that_is_over_is_closed_while_its_session_is_busy(is_answered: bool) -> None:
-    """TU-20: one that somebody stopped before it could run again, and one whose answer was planned."""
-    async with two_processes() as (world, one, two):
-        held_back = world.platform_answers if is_answered else world.agents_answer
-        held_back.clear()
-        await one.says(CHAT)
-        await ripple(200)
-        world.agents_answer.clear()
-        await first_dies(world, two)
-        engine = await two.gateway.engines.claim(PLACE)
+@pytest.mark.parametrize(("chat", "shown"), [(CHAT, "off"), (AT_HOME, "edits")])
+async def test_there_are_no_drafts_between_two_homes(chat: int, shown: str) -> None:
+    """SC-1: only the owner of a chat sends there."""
+    async with two_processes(Edits) as (_, one, two):
+        await two.says(chat)
+        await go_on(one, two)
+        engine = two.gateway.engines.of(SESSION)
         assert engine is not None
-        await two.says(AT_HOME)
-        await ripple(200)
-        assert await states(world) == [("answered" if is_answered else "open"), "open"]
-        two.gateway.engines.start_recovery(engine)
-        await ripple(200)
-        if not is_answered:
-            assert await states(world) == ["open", "open"]  # it waits until the session is free
-            await two.gateway.dispatch(
-                Inbound("fake", "stop", "stop", Chat(f"chat-{CHAT}", "direct"), Sender(f"chat-{CHAT}"), "/stop")
-            )
-            await ripple(200)
-        assert await states(world) == ["closed", "open"]
+        conversation = engine.conversations.at(Route("fake", f"chat-{chat}"))
+        assert conversation is not None
+        options = conversation.settings.delivery.options
+        assert streaming_at(conversation.sender, Streaming("edits"), options, other_bot=False).mode == shown
+
+
+async def test_what_people_say_meanwhile_reaches_the_run() -> None:
+    """SC-1, IN-70: a command is carried out where the session is."""
+    async with two_processes() as (world, one, two):
+        world.agents_answer.clear()
+        await one.says(CHAT)
+        await one.says(CHAT)
+        await go_on(one, two)
         assert (await world.store.workload()).runs == 1
+        await one.gateway.dispatch(spoken("/stop"))
+        await go_on(one, two)
+        assert (await world.store.workload()).runs == 0
+        assert set((await world.store.count_rows()).turns) == {"closed"}
+        assert world.said[f"chat-{CHAT}"] == ["Agent was aborted."]
+
+
+async def test_a_message_that_was_accepted_for_the_owner_of_the_chat_is_given_on() -> None:
+    """SC-1: as a version before did. It is answered by the owner of the session, in its order."""
+    async with two_processes() as (world, one, two):
+        world.asked_in |= {"#8": f"chat-{CHAT}", "#9": f"chat-{CHAT}"}
+        await world.store.write(Accept((spoken("#8"), spoken("#9")), NOW))
+        await go_on(one, two)
+        assert world.said[f"chat-{CHAT}"] == ["re #8", "re #9"]
+        assert (one.agent.asked, two.agent.asked) == (0, 2)
+
+
+async def test_a_turn_is_answered_though_the_owner_of_its_chat_dies() -> None:
+    """SC-4: once, and sent by whoever owns the chat then; what comes later is answered, too."""
+    async with two_processes() as (world, one, two):
+        world.agents_answer.clear()
+        await one.says(CHAT)
+        await one.says(CHAT)
+        await go_on(one, two)
+        await dies(world, two)
         world.agents_answer.set()
-        world.platform_answers.set()
-        await ripple(200)
-        assert await states(world) == ["closed", "closed"]
-        assert world.said[f"chat-{AT_HOME}"] == ["re #2"]
-        assert "re #1" not in world.said[f"chat-{CHAT}"] or is_answered
+        await go_on(two)
+        assert world.said[f"chat-{CHAT}"] == []
+        await two.claim(PLACE)
+        await go_on(two)
+        assert world.said[f"chat-{CHAT}"] == ["re #1", "re #2"]
+        await two.says(CHAT)
+        await go_on(two)
+        assert world.said[f"chat-{CHAT}"] == ["re #1", "re #2", "re #3"]
+        assert (await world.store.workload()).runs == 0
+        assert set((await world.store.count_rows()).turns) == {"closed"}
 
 
-async def states(world: World) -> list[str]:
-    """Of both turns, in the order in which they began."""
-    found = [await world.store.turn(number) for number in (1, 2)]
-    return [each.turn.state for each in found if each is not None]
+async def test_a_turn_is_answered_though_the_owner_of_its_session_dies() -> None:
+    """SC-4, DU-2: by whoever owns the session then; what was queued behind it is answered after it."""
+    async with two_processes() as (world, one, two):
+        world.agents_answer.clear()
+        await one.says(CHAT)
+        await one.says(CHAT)
+        await go_on(one, two)
+        await dies(world, one)
+        await one.claim(SESSION)
+        world.agents_answer.set()
+        await go_on(one)
+        assert world.said[f"chat-{CHAT}"] == ["re #1", "re #2"]
+        assert [await attempts(world, turn) for turn in (1, 2)] == [2, 1]
+        assert set((await world.store.count_rows()).turns) == {"closed"}
+
+
+async def test_a_turn_goes_on_when_the_shard_of_its_chat_moves() -> None:
+    """SC-3: its run belongs to the owner of its session."""
+    async with two_processes() as (world, one, two):
+        world.agents_answer.clear()
+        await one.says(CHAT)
+        await go_on(one, two)
+        await one.gateway.engines.hand_over(PLACE, 0.0)
+        await two.claim(PLACE)
+        await go_on(one, two)
+        world.agents_answer.set()
+        await go_on(one, two)
+        assert world.said[f"chat-{CHAT}"] == ["re #1"]
+        assert await attempts(world, 1) == 1
+
+
+async def attempts(world: World, number: int) -> int:
+    turn = await world.store.turn(number)
+    assert turn is not None
+    assert turn.turn.state == "closed"
+    return turn.turn.attempts
+
+
+def spoken(text: str) -> Inbound:
+    return Inbound("fake", f"e{text}", f"m{text}", Chat(f"chat-{CHAT}", "direct"), Sender(f"chat-{CHAT}"), text)
 
 
 class OneSession(MovingShards):
     """All chats share a session, and each is in a shard of its own."""
 
     configured = SHARED
+    session_home = "main"
 
     async def _open(self, platform: type[Platform]) -> None:
-        self.stack.enter_context(patch("rejoinder.runtime.session.journal.BUSY_PAUSE", 0.001))
         for number in range(CHATS):
             await written_to(self.world, number)
         await super()._open(platform)

@@ -332,5 +332,6 @@ def streaming_at(
         edits=can(channel, CanEdit),
         previews=wanted.mode == "preview" and can(channel, CanPreview) and channel.previews(route),
         recognises=sender.attempts.recognised_by,
+        elsewhere=sender.messages.facts.elsewhere,
     )
     return streaming_for(wanted, there)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from rejoinder.events import Inbound, Mention, Sender
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import deciding_home
 from rejoinder.store.base import Accept, InboxEvent, SettleEvent
 
 STOPPED = "dropped: its answer was stopped"
@@ -30,7 +31,9 @@ class HandoffRow:
         is_left: Callable[[], bool],
     ) -> None:
         self.accept = WriteBatch(then=self._go_on)
-        self._accepted = self.accept.add(Accept((inbound,), services.clock()))
+        home = deciding_home(inbound, services.settings.now.rules.settings.session)
+        self._accepted = self.accept.add(Accept((inbound,), services.clock(), homes=(home,)))
+        self._shard = services.shard
         self._store = services.store
         self._tasks = services.tasks
         self._decide = decide
@@ -51,7 +54,8 @@ class HandoffRow:
         """An answer may be stopped before the commit that plans it: this acts once both have happened."""
         if self.accept.is_written and self._then is not None:
             for event in self._accepted():
-                self._then(event)
+                if event.shard == self._shard:  # otherwise its owner finds it, as it is written (SC-12)
+                    self._then(event)
 
     def _settle(self, event: InboxEvent) -> None:
         self._tasks.start("call off", WriteBatch(SettleEvent(event.id, STOPPED)).insist(self._store))
@@ -74,4 +78,5 @@ def said(asked: Inbound, agent: str, text: str, id: str) -> Inbound:
         text=text,
         account=asked.account,
         thread=asked.thread,
+        peer=(asked.peer or asked.sender.id) if asked.chat.kind == "direct" else "",
     )

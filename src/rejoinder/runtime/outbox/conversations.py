@@ -69,8 +69,13 @@ class Conversation:
         """The thread that is to be opened by the next words; None: it is there."""
         return self.messages.opening
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Its home has another owner, who sends what is said here (SC-1)."""
+        return self.messages.facts.elsewhere
+
     async def open(self, now: datetime) -> None:
-        """Reads, once, what the store knows of this conversation."""
+        """Reads, once, what the store knows of this conversation; where another owner sends, each time."""
         if self.is_open:
             return
         await self.messages.read(now)
@@ -78,7 +83,7 @@ class Conversation:
         self.bot_turns = BotTurns(
             facts.bot_turns, facts.bot_turns, facts.bot_turns, facts.bot_turns_today, now.astimezone(UTC).date()
         )
-        self.is_open = True
+        self.is_open = not facts.elsewhere
 
     @property
     def settings(self) -> ChannelFacts:

@@ -343,7 +343,7 @@ class ConversationSender:
             self.pauses.clear()
         if not self.attempts.looking:
             for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
-                settle_all(self._following.pop(key), WITHDRAWN)
+                settle_all(self._following.pop(key), StillSending() if self.messages.facts.elsewhere else WITHDRAWN)
 
     # --- after a restart, and by hand ---------------------------------------------------------------
 

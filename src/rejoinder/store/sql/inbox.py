@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterable
 from msgspec.structs import replace
 
 from rejoinder.events import Inbound
+from rejoinder.session import shard_of
 from rejoinder.store.base import (
     Accept,
     CountEventAttempts,
     DropInputs,
     InboxEvent,
     MoveCursor,
+    MoveEvent,
     PutUnderstood,
     QuarantineEvent,
     ReadmitEvent,
@@ -24,7 +26,7 @@ from rejoinder.store.base import (
 )
 from rejoinder.store.sql.connection import Insertion, SqlConnection
 from rejoinder.store.sql.hook_events import insert_hook_events
-from rejoinder.store.sql.values import EVENT, as_written, event_from, micros, place_of, seal, working_shard
+from rejoinder.store.sql.values import EVENT, as_written, event_from, micros, place_of, seal, session_shard
 
 EVENT_ROW = Insertion("inbox", "channel", "account", "event", "message", "sender", "accepted", "shard", "body")
 
@@ -35,7 +37,7 @@ def accept(db: SqlConnection, verb: Accept) -> tuple[InboxEvent, ...]:
     for index, inbound in enumerate(verb.events):
         home = verb.homes[index] if verb.homes else ""
         written, body = as_written(inbound)
-        shard = db.shard_of_place(place_of(db, written.route, home))
+        shard = _where_decided(db, written, place_of(db, written.route, home), home)
         known = (written.channel, written.account, written.event_id, written.message_id, written.sender.id)
         number = db.insert_later(EVENT_ROW, (*known, now, shard, body))
         put.append((number, written, shard))
@@ -56,6 +58,20 @@ def accept(db: SqlConnection, verb: Accept) -> tuple[InboxEvent, ...]:
         return new(row[0] if row else None for row in found)
 
     return db.later(lambda: new([number() for number, _, _ in put]), look_up)
+
+
+def _where_decided(db: SqlConnection, inbound: Inbound, place: int, home: str) -> int:
+    """By the owner of its session, also where its place has another home (SC-1)."""
+    if db.shards == 1:
+        return 0
+    if home:
+        return shard_of(home, db.shards)
+    if inbound.entry == "delete":  # it names nobody: it goes where its message went
+        sql = "SELECT shard FROM inbox WHERE message = ? AND channel = ? AND account = ? ORDER BY id LIMIT 1"
+        found = db.execute(sql, (inbound.message_id, inbound.channel, inbound.account)).fetchone()
+        if found is not None:
+            return found[0]
+    return db.shard_of_place(place)
 
 
 ACCEPTED = "SELECT id FROM inbox WHERE channel = ? AND account = ? AND event = ? AND accepted = ?"
@@ -81,6 +97,11 @@ def _keep_cursor(db: SqlConnection, cursor: StoredCursor) -> None:
         db.change(sql, (*row, lease.name, lease.generation))
 
 
+def move_event(db: SqlConnection, verb: MoveEvent) -> None:
+    sql = "UPDATE inbox SET shard = ? WHERE id = ? AND state = 'new'"
+    db.move(sql, (shard_of(verb.home, db.shards), verb.event), "event %s", verb.event)
+
+
 def count_event_attempts(db: SqlConnection, verb: CountEventAttempts) -> None:
     sql = "UPDATE inbox SET attempts = attempts + 1, trying = 1 WHERE id = ? AND state = 'new'"
     for event in verb.events:
@@ -102,7 +123,7 @@ def route_event(db: SqlConnection, verb: RouteEvent) -> None:
 def put_input(db: SqlConnection, event: int, session: str, payload: bytes, turn: int | None = None) -> None:
     """The event enters the session: into this turn, or to wait for one."""
     state = "waiting" if turn is None else "taken"
-    row = (event, session, working_shard(db, session), state, turn, seal(payload))
+    row = (event, session, session_shard(db, session), state, turn, seal(payload))
     db.change("INSERT INTO turn_input (event, session, shard, state, turn, body) VALUES (?, ?, ?, ?, ?, ?)", row)
 
 

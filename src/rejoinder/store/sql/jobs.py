@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from rejoinder.crashpoint import crashpoint
+from rejoinder.session import session_home
 from rejoinder.store.base import (
     Accept,
     CreateOwnEvent,
@@ -20,7 +21,7 @@ from rejoinder.store.base import (
 )
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.inbox import accept, route_event
-from rejoinder.store.sql.values import Row, instant, micros
+from rejoinder.store.sql.values import Row, instant, micros, place_of
 
 JOBS = (
     "SELECT job.name, job.schedule, job.due, job.anew, job.paused, job.wanted, job.fired, job.passed, job.reason, "
@@ -38,7 +39,8 @@ def put_job(db: SqlConnection, verb: PutJob) -> None:
 
 
 def create_own_event(db: SqlConnection, verb: CreateOwnEvent) -> InboxEvent | None:
-    accepted = accept(db, Accept((verb.inbound,), verb.now))
+    place_of(db, verb.inbound.route)  # a chat that nobody has written to before is its own home, not the session's
+    accepted = accept(db, Accept((verb.inbound,), verb.now, homes=(session_home(verb.to.session),)))
     for event in accepted:
         route_event(db, RouteEvent(event.id, (verb.to,)))
         if verb.tick is not None:

@@ -25,6 +25,7 @@ from rejoinder.store.sql.connection import SqlConnection
 PERFORM: dict[type[Verb[Any]], Callable[[SqlConnection, Any], Any]] = {
     base.Accept: inbox.accept,
     base.MoveCursor: inbox.move_cursor,
+    base.MoveEvent: inbox.move_event,
     base.CountEventAttempts: inbox.count_event_attempts,
     base.TakeBackEventAttempts: inbox.take_back_event_attempts,
     base.RouteEvent: inbox.route_event,

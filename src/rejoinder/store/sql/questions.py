@@ -2,7 +2,7 @@
 
 from rejoinder.store.base import PutQuestion, StoredQuestion
 from rejoinder.store.sql.connection import SqlConnection
-from rejoinder.store.sql.values import micros, packer, working_shard
+from rejoinder.store.sql.values import micros, packer, session_shard
 
 _pack, _unpack = packer(StoredQuestion)
 
@@ -13,7 +13,7 @@ def put_question(db: SqlConnection, verb: PutQuestion) -> None:
         "INSERT INTO question (id, turn, shard, state, asked, body) VALUES (?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (id) DO UPDATE SET state = excluded.state, body = excluded.body"
     )
-    shard = working_shard(db, kept.session)
+    shard = session_shard(db, kept.session)
     db.change(sql, (kept.id, kept.turn, shard, kept.state, micros(kept.asked), _pack(kept)))
 
 

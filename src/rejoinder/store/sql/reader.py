@@ -315,6 +315,9 @@ class SqlShard(SqlReader):
     async def routes_to_send(self) -> tuple[Route, ...]:
         return await self._read(reads.routes_to_send, self._lease.shard)
 
+    async def place(self, route: Route, today: datetime) -> PlaceFacts:
+        return await self._read(reads.place, route, today, self._lease.shard)
+
     async def open_subagents(self) -> tuple[StoredSubagent, ...]:
         return await self._read(subagents.open_subagents, self._lease.shard)
 

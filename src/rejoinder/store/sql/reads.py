@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from rejoinder.errors import Unreadable
 from rejoinder.events import Route
+from rejoinder.session import route_home, shard_of
 from rejoinder.store.base import (
     IN_FLIGHT,
     OPEN_PART_STATES,
@@ -213,16 +214,20 @@ def unheard_messages(db: SqlConnection, key: str, route: Route, limit: int) -> t
     return messages(db, route, max(heard, routed), limit)
 
 
-def place(db: SqlConnection, route: Route, today: datetime) -> PlaceFacts:
+def place(db: SqlConnection, route: Route, today: datetime, asking: int | None = None) -> PlaceFacts:
+    """`asking`: the shard of the engine that asks."""
     sql = (
-        "SELECT owned, posted, other_bot, bot_turns, CASE WHEN bot_day = ? THEN bot_today ELSE 0 END "
+        "SELECT owned, posted, other_bot, bot_turns, CASE WHEN bot_day = ? THEN bot_today ELSE 0 END, shard "
         "FROM place WHERE id = ?"
     )
     row = db.execute(sql, (day_of(today), find_place(db, route))).fetchone()
     if row is None:
-        return PlaceFacts()
-    owned, posted, other_bot, in_a_row, of_today = row
-    return PlaceFacts(bool(owned), bool(posted), bool(other_bot), in_a_row, of_today)
+        new = shard_of(route_home(route), db.shards) if db.shards > 1 else 0
+        return PlaceFacts(elsewhere=asking not in (None, new))
+    owned, posted, other_bot, in_a_row, of_today, shard = row
+    return PlaceFacts(
+        bool(owned), bool(posted), bool(other_bot), in_a_row, of_today, elsewhere=asking not in (None, shard)
+    )
 
 
 def pairing_requests(db: SqlConnection, channel: str, account: str) -> tuple[PairingRequest, ...]:

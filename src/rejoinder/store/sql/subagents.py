@@ -2,7 +2,7 @@
 
 from rejoinder.store.base import PutSubagent, StoredSubagent
 from rejoinder.store.sql.connection import SqlConnection
-from rejoinder.store.sql.values import micros, packer, working_shard
+from rejoinder.store.sql.values import micros, packer, session_shard
 
 _pack, _unpack = packer(StoredSubagent)
 
@@ -15,7 +15,7 @@ def put_subagent(db: SqlConnection, verb: PutSubagent) -> None:
         "ON CONFLICT (session) DO UPDATE SET shard = excluded.shard, state = excluded.state, told = excluded.told, "
         "body = excluded.body"
     )
-    shard = working_shard(db, kept.root)
+    shard = session_shard(db, kept.root)
     state = (kept.state, kept.told, micros(kept.started), _pack(kept))
     db.change(sql, (kept.session, kept.root, shard, *state, kept.route.channel, kept.route.chat))
 

@@ -16,7 +16,7 @@ from rejoinder.store.base import (
 from rejoinder.store.sql import reads
 from rejoinder.store.sql.connection import Insertion, SqlConnection, superseded
 from rejoinder.store.sql.inbox import put_input
-from rejoinder.store.sql.values import RUN, hold, micros, place_of, seal, working_shard
+from rejoinder.store.sql.values import RUN, hold, micros, place_of, seal, session_shard
 
 FREE = f"DELETE FROM {RUN}"
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
@@ -39,7 +39,7 @@ ORDINARY_TURN = Insertion(
 
 def begin_turn(db: SqlConnection, verb: BeginTurn) -> RunClaim | Busy:
     session, place = verb.session, place_of(db, verb.route)
-    row = (session, place, micros(verb.now), verb.heard, working_shard(db, session), seal(verb.payload))
+    row = (session, place, micros(verb.now), verb.heard, session_shard(db, session), seal(verb.payload))
     turn = db.insert(ORDINARY_TURN, (*row, session, session)) if verb.tells else None
     if turn is None:
         if (busy := _active(db, session)) is not None:

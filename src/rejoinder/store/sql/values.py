@@ -127,16 +127,8 @@ def place_of(db: SqlConnection, route: Route, home: str = "") -> int:
 
 
 def session_shard(db: SqlConnection, session: str) -> int:
-    """A session's key says its home, and never changes."""
+    """Where a session and all its work are: its key says its home, and never changes."""
     return 0 if db.shards == 1 else shard_of(session_home(session), db.shards)
-
-
-def working_shard(db: SqlConnection, session: str) -> int:
-    """Where the work of a session is found again: in the shard of the engine that has begun or queued it. This is the
-    session's own, unless it was asked in a chat of another home (SC-1)."""
-    if db.shards == 1:
-        return 0
-    return session_shard(db, session) if (acting := db.acting) is None else acting
 
 
 # --- rows ---------------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
-from rejoinder.errors import LeaseLost
-from rejoinder.events import Question, Route
-from rejoinder.session import Session
+from msgspec.structs import replace
+
+from rejoinder.errors import LeaseLost, Superseded
+from rejoinder.events import Question, Route, Sender
+from rejoinder.session import Session, route_home, shard_of
 from rejoinder.store.base import (
     Accept,
     BeginTurn,
@@ -14,6 +16,7 @@ from rejoinder.store.base import (
     Lease,
     MarkSent,
     MoveCursor,
+    MoveEvent,
     NamedLease,
     PlanParts,
     PutQuestion,
@@ -247,23 +250,55 @@ class Leases(Opened):
             assert isinstance(await theirs.write(ClaimPart(elsewhere, NOW)), StoredPart)
 
     async def test_a_home_stays_where_it_was_first_written(self, tmp_path: Path) -> None:
-        """SC-1: what was sent to before it spoke, and what changes its scope, keeps its home."""
+        """SC-1: what was sent to before it spoke, and what changes its scope, keeps its home, and is sent to from
+        there; what is said in it is decided where its session is at home."""
         async with self.shared(tmp_path) as store:
             mine = store.owned(await self._claimed(store, "one"))
             await mine.write(PlanParts((an_intent(1),), NOW))
             (event,) = await store.write(Accept((an_inbound(1),), NOW, homes=("main",)))
-            assert event.shard == shard_at(store)
+            assert event.shard == shard_of("main", store.shards)
+            assert await mine.routes_to_send() == (HERE,)
+            assert (await mine.place(HERE, NOW)).elsewhere is False
+            if event.shard != shard_at(store):
+                assert (await mine.recover(NOW)).events == ()
+                main = await store.claim(event.shard, "one")
+                assert main is not None
+                deciding = store.owned(main)
+                assert (await deciding.place(HERE, NOW)).elsewhere is True
+                assert [each.id for each in (await deciding.recover(NOW)).events] == [event.id]
+                await mine.write(MoveEvent(event.id, route_home(HERE)))
+                assert (await deciding.recover(NOW)).events == ()
             assert [each.id for each in (await mine.recover(NOW)).events] == [event.id]
+            with refused(Superseded):
+                await mine.write(MoveEvent(event.id + 1, "main"))
 
-    async def test_what_an_engine_works_on_is_found_in_its_shard(self, tmp_path: Path) -> None:
-        """SC-4: the next owner of a shard finds what was asked in its chats, also where the session lives elsewhere;
-        nobody ends it by claiming the shard of the session."""
+    async def test_a_new_place_is_at_home_where_its_chat_is(self, tmp_path: Path) -> None:
+        """SC-1: also before anybody has written there."""
+        async with self.shared(tmp_path) as store:
+            elsewhere = self._elsewhere(store)
+            mine = store.owned(await self._claimed(store, "one"))
+            assert (await mine.place(HERE, NOW)).elsewhere is False
+            assert (await mine.place(elsewhere, NOW)).elsewhere is (elsewhere is not HERE)
+            assert (await store.place(elsewhere, NOW)).elsewhere is False  # nobody's in particular
+
+    async def test_what_names_nobody_goes_where_its_message_went(self, tmp_path: Path) -> None:
+        """SC-1, CH-8: a deletion does not say whose direct chat it is in."""
+        async with self.shared(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1),), NOW))
+            (event,) = await store.write(Accept((an_inbound(1),), NOW, homes=("main",)))
+            gone = replace(event.inbound, event_id="gone", entry="delete", sender=Sender(""))
+            unknown = replace(gone, event_id="unknown", message_id="never-seen")
+            (deletion, stray) = await store.write(Accept((gone, unknown), NOW, homes=("", "")))
+            assert (deletion.shard, stray.shard) == (event.shard, shard_at(store))
+
+    async def test_the_work_of_a_session_is_in_its_home(self, tmp_path: Path) -> None:
+        """SC-1, SC-4: whoever owns that finds it, wherever its chats are; nobody ends it by claiming their shard."""
         async with self.shared(tmp_path) as store:
             elsewhere = self._elsewhere(store)
             if elsewhere is HERE:
                 return
             session = f"s:telegram:default:direct:{elsewhere.chat}"
-            lease, theirs = await self._claimed(store, "one"), await self._claimed(store, "two", elsewhere)
+            lease, theirs = await self._claimed(store, "one", elsewhere), await self._claimed(store, "two")
             mine = store.owned(lease)
             run = await begun(mine, 1, session=session)
             (queued,) = await waiting(mine, 2, session=session)
@@ -271,13 +306,13 @@ class Leases(Opened):
             helper = StoredSubagent("x:subagent:s:x", session, session, "x", "x", "look", HERE, NOW)
             await mine.write(PutQuestion(asked), PutSubagent(helper))
             await store.release(theirs)
-            other = store.owned(await self._claimed(store, "three", elsewhere))
+            other = store.owned(await self._claimed(store, "three"))
             found = await other.recover(NOW)
             assert (found.turns, found.backlogs) == ((), ())
             assert (await other.open_questions(), await other.open_subagents()) == ((), ())
             await mine.write(PlanParts((an_intent(1),), NOW, run))  # the run goes on
             await store.release(lease)
-            new = store.owned(await self._claimed(store, "four"))
+            new = store.owned(await self._claimed(store, "four", elsewhere))
             found = await new.recover(NOW)
             assert [left.turn.id for left in found.turns] == [run.turn]
             assert [put.event.id for each in found.backlogs for put in each.singly] == [queued]

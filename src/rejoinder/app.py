@@ -39,6 +39,7 @@ from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, RestartCheck, Restarting
 from rejoinder.runtime.place.rights import Rights
+from rejoinder.runtime.place.room import ProcessControl
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.restart_turns import ask_all
 from rejoinder.runtime.services import ProcessMemory, Services
@@ -295,7 +296,7 @@ class Gateway:
             memory,
             shards=self.store.shards,
         )
-        return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
+        return Engine(services, self._nowhere, ProcessControl(restarting, self.commands), self._watcher)
 
     @property
     def engine(self) -> Engine:

@@ -70,7 +70,7 @@ class ExternalChanges:
             everything, self._again, self._arrived = self._again, False, False
             try:
                 if everything:
-                    await self._parts.readmission.look()
+                    await self._parts.queue.readmission.look()
                     for route in await self._store.routes_to_send():
                         self._outbox.wake(route)
                 events = [event for event in await self._store.undecided_events() if not self._entry.is_taken(event)]

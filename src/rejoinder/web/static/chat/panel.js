@@ -15,7 +15,7 @@ export class Panel {
   kind = /** @type {"" | "thread" | "search" | "why" | "subagents"} */ ("");
   #explained = "";
   #timer = 0;
-  #asked = "";
+  #request = "";
   #oldest = /** @type {number | null} */ (null); // of what was found, where more is to be found
 
   /** @param {import("./app.js").App} app */
@@ -118,7 +118,7 @@ export class Panel {
 
   /** @param {any} page @returns {boolean} whether it was an answer to this search */
   takes(page) {
-    if (page.client !== this.#asked) return false;
+    if (page.client !== this.#request) return false;
     const { state } = this.app;
     const before = this.#oldest === null ? [] : [...this.hits.children];
     const count = before.length + page.messages.length;
@@ -152,7 +152,7 @@ export class Panel {
 
   /** What was asked for while the line was down is asked for now. */
   connected() {
-    if (this.kind === "search" && !this.#asked) this.#search();
+    if (this.kind === "search" && !this.#request) this.#search();
   }
 
   /** @param {"thread" | "search" | "why" | "subagents"} kind @param {string} title */
@@ -176,9 +176,9 @@ export class Panel {
   /** @param {number | null} before the oldest of what is there already */
   #search(before = null) {
     const query = this.query.value.trim();
-    this.#asked = query && this.app.search(query, this.here.checked ? this.app.navigation.room : null, before);
+    this.#request = query && this.app.search(query, this.here.checked ? this.app.navigation.room : null, before);
     this.#oldest = before;
-    if (this.#asked) return;
+    if (this.#request) return;
     this.older.hidden = true;
     this.count.textContent = query ? "Not connected; the search starts when the connection is back." : "";
     fill(this.hits);

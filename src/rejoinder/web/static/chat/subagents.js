@@ -21,7 +21,7 @@ const KINDS = { told: "Told", did: "Did", said: "Said" };
 export class Subagents {
   #rooms = /** @type {Map<string, Subagent[]>} */ (new Map());
   #rows = /** @type {Map<string, Row>} */ (new Map());
-  #asked = ""; // the request whose answer is shown
+  #request = ""; // the request whose answer is shown
   #timer = 0;
   shown = ""; // whose log is open; empty: the list
 
@@ -62,7 +62,7 @@ export class Subagents {
       this.#rooms.set(frame.room, frame.subagents);
       if (frame.room === this.app.navigation.room) this.#draw();
     } else if (frame.type === "subagent_log") {
-      if (frame.client === this.#asked && frame.subagent === this.shown) this.detail.show(frame.log, frame.cut);
+      if (frame.client === this.#request && frame.subagent === this.shown) this.detail.show(frame.log, frame.cut);
     } else return false;
     return true;
   }
@@ -105,7 +105,7 @@ export class Subagents {
   #ask(type, about) {
     if (!this.app.navigation.room) return;
     const client = this.app.inquire({ type, room: this.app.navigation.room, ...about });
-    if (type === "subagent_log") this.#asked = client;
+    if (type === "subagent_log") this.#request = client;
   }
 
   #draw() {

@@ -72,7 +72,6 @@ LONGER = {
     "web/pages.py: routes": "a list of routes",
     "web/chat.py: routes": "a list of routes",
     "programs/page_services.py: page_services": "what the pages are given, field by field",
-    "runtime/engine.py: __init__": "what is built on what, read from top to bottom",
     "config/describe.py: json_schema": "the frame of one document",
 }
 """What is over a bar, and why. Nothing is added here that could be two ideas."""

@@ -98,7 +98,7 @@ def read(
         hooks=_named(raw, "hooks", HookSettings, reader),
     )
     names = frozenset(agents) - {"defaults"}
-    here = {name for name, said in settings.channels.items() if kinds.channels[said.kind].opened_by == "command"}
+    here = {name for name, channel in settings.channels.items() if kinds.channels[channel.kind].opened_by == "command"}
     served = frozenset(channels) - here
     for path, sentence in check(settings, names, served or PAGE_ALONE, kinds):
         if reader.is_right(path):
@@ -185,9 +185,9 @@ def _named(raw: Mapping[str, Any], section: str, record: type[Record], reader: S
         table = _table(tables, path, reader)
         if not reader.is_right(path) and not table:
             continue
-        (said,) = reader.records(table, path, record)
-        if said is not WRONG:
-            read[name] = said
+        (entry,) = reader.records(table, path, record)
+        if entry is not WRONG:
+            read[name] = entry
     return read
 
 

@@ -24,16 +24,16 @@ from rejoinder.programs.agent_choice import absent_programs
 from rejoinder.programs.interpreter import tune_to_serve
 from rejoinder.programs.invitations import command_of_worker
 from rejoinder.programs.reloading import Reloading, SettingsSource
-from rejoinder.programs.signals import Told, serve_until_told
+from rejoinder.programs.signals import EndedBy, serve_until_told
 from rejoinder.rendering import RenderOptions
+from rejoinder.runtime.cluster_member import ProcessRole
 from rejoinder.runtime.place.restarting import RestartCheck
-from rejoinder.runtime.sharing import ProcessRole
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import (
     SharedStore,
 )
 from rejoinder.wiring.opening import menu, open_channels
-from rejoinder.wiring.stores import open_store_when_ready, place_of, sharing, shown
+from rejoinder.wiring.stores import open_store_when_ready, place_of, share_options, shown
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -51,26 +51,30 @@ HOOKS_LOOKED_FOR = 2.0
 
 def with_page(settings: schema.Settings, port: int | None = None) -> schema.Settings:
     """The channels that `run` serves: without any, the page with all agents. Everyone who may open the page owns it."""
-    served = {name: said for name, said in settings.channels.items() if channel_kind(said.kind).opened_by != "command"}
+    served = {
+        name: channel
+        for name, channel in settings.channels.items()
+        if channel_kind(channel.kind).opened_by != "command"
+    }
     if not served:
         names = tuple(settings.agents)
         common = CommonChannelSettings(dm="open", groups="open", require_mention=False)
         common = replace(common, agents=names) if len(names) > 1 else replace(common, agent=next(iter(names), None))
         page = schema.ConfiguredChannel("web", common, WebSettings())
         served = {"web": page}
-    channels = {name: _owned(said, port) if said.kind == "web" else said for name, said in served.items()}
+    channels = {name: _owned(channel, port) if channel.kind == "web" else channel for name, channel in served.items()}
     return replace(settings, channels=channels)
 
 
-def _owned(said: schema.ConfiguredChannel, port: int | None) -> schema.ConfiguredChannel:
-    common = replace(said.common, owners=(*said.common.owners, SELF))
-    section = said.settings if port is None else replace(said.settings, port=port)
-    return replace(said, common=common, settings=section)
+def _owned(channel: schema.ConfiguredChannel, port: int | None) -> schema.ConfiguredChannel:
+    common = replace(channel.common, owners=(*channel.common.owners, SELF))
+    section = channel.settings if port is None else replace(channel.settings, port=port)
+    return replace(channel, common=common, settings=section)
 
 
-def _members(said: schema.ConfiguredChannel, settings: schema.Settings) -> tuple[str, ...]:
+def _members(channel: schema.ConfiguredChannel, settings: schema.Settings) -> tuple[str, ...]:
     """The agents on the page."""
-    return said.common.agents or ((said.common.agent,) if said.common.agent else tuple(settings.agents)[:1])
+    return channel.common.agents or ((channel.common.agent,) if channel.common.agent else tuple(settings.agents)[:1])
 
 
 # --- at work ----------------------------------------------------------------------------------------
@@ -91,19 +95,19 @@ async def serve(
     source: SettingsSource | None = None,
     restart_check: RestartCheck | None = None,
     role: ProcessRole = "all",
-) -> Told:
+) -> EndedBy:
     """Runs until every channel has ended, or a signal or a restart ends it cleanly; returns which of these.
 
     `beginning`: what is said first, once nothing can keep the gateway from starting any more. `agents`: opened
     elsewhere, used instead of those of the settings. `source`: where the settings came from; it is watched for changes.
     `restart_check`: as for `Gateway`. `role`: what this process does, beside others on the same store (SC-24).
     """
-    page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
+    page = next(((name, channel) for name, channel in settings.channels.items() if channel.kind == "web"), None)
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
         channels = open_channels(settings)
         # First: a second gateway is refused here.
-        store = await open_store_when_ready(settings.gateway.store, sharing(settings.gateway))
+        store = await open_store_when_ready(settings.gateway.store, share_options(settings.gateway))
         stack.push_async_callback(store.close)
         _refuse_alone(role, store, settings)
         web: WebChannel | None = None
@@ -117,7 +121,7 @@ async def serve(
         gateway = await stack.enter_async_context(
             Gateway(only, agents=agents, channels=channels, store=store, restart_check=restart_check)
         )
-        role = _possible_role(role, settings, say) if gateway.sharing.is_shared else role
+        role = _possible_role(role, settings, say) if gateway.cluster_member.is_shared else role
         tasks = await stack.enter_async_context(Tasks())
         for sentence in (*beginning, kept_in(settings.gateway.store)):
             say(sentence)
@@ -160,10 +164,10 @@ def _refuse_alone(role: ProcessRole, store: SharedStore, settings: schema.Settin
 
 
 def _page_channel(
-    name: str, said: schema.ConfiguredChannel, settings: schema.Settings
+    name: str, configured: schema.ConfiguredChannel, settings: schema.Settings
 ) -> "tuple[WebChannel, WebSettings]":
-    facts, here = cast(WebSettings, said.settings), _members(said, settings)
-    return open_channel(name, facts, here, said.common.wake if len(here) > 1 else "lead", menu(settings)), facts
+    facts, here = cast(WebSettings, configured.settings), _members(configured, settings)
+    return open_channel(name, facts, here, configured.common.wake if len(here) > 1 else "lead", menu(settings)), facts
 
 
 def _bound(facts: WebSettings) -> socket.socket:

@@ -22,7 +22,6 @@ from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.programs import config_writing, debug_settings
 from rejoinder.programs.agent_choice import absent_programs
 from rejoinder.programs.interpreter import tune_to_serve
-from rejoinder.programs.invitations import command_of_worker
 from rejoinder.programs.reloading import Reloading, SettingsSource
 from rejoinder.programs.signals import Told, serve_until_told
 from rejoinder.rendering import RenderOptions
@@ -128,7 +127,7 @@ async def serve(
             if play is not None:
                 tasks.start("play", play(gateway, web))
         if web is not None and role == "worker":
-            gateway.commands.provide(ChangeInvitations, partial(command_of_worker, gateway.store))
+            _invite_beside_the_page(gateway)
         tasks.start("hooks over HTTP", _tell_programs(gateway, tasks))
         rehearse(PROSE, gateway.render_options)
         tune_to_serve()
@@ -170,6 +169,12 @@ def _bound(facts: WebSettings) -> socket.socket:
     from rejoinder.channels.web.port import bind  # noqa: PLC0415 - only loaded for a page
 
     return bind(facts.host, facts.port)
+
+
+def _invite_beside_the_page(gateway: Gateway) -> None:
+    from rejoinder.programs.invitations import command_of_worker  # noqa: PLC0415 - only loaded for a page
+
+    gateway.commands.provide(ChangeInvitations, partial(command_of_worker, gateway.store))
 
 
 async def _tell_programs(gateway: Gateway, tasks: Tasks) -> None:

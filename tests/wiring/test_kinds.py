@@ -16,8 +16,8 @@ from rejoinder.agents.declaration import AgentKind
 from rejoinder.agents.discover import keys
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.declaration import ChannelKind, Setup
-from rejoinder.cli import app
 from rejoinder.cli.chat import read_settings
+from rejoinder.cli.commands import app
 from rejoinder.config.describe import json_schema
 from rejoinder.config.kinds import agent_kinds
 from rejoinder.config.load import load

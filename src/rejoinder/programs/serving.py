@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,18 +11,18 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.app import SELF, Gateway
+from rejoinder.channels.base import Channel
 from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.kinds import channel_kind, is_in_memory, shared_stores
-from rejoinder.errors import BadUse
+from rejoinder.errors import BadUse, RejoinderError
 from rejoinder.events import ChangeInvitations
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.programs import config_writing, debug_settings
 from rejoinder.programs.agent_choice import absent_programs
 from rejoinder.programs.interpreter import tune_to_serve
-from rejoinder.programs.invitations import command_of_worker
 from rejoinder.programs.reloading import Reloading, SettingsSource
 from rejoinder.programs.signals import EndedBy, serve_until_told
 from rejoinder.rendering import RenderOptions
@@ -33,7 +33,7 @@ from rejoinder.store.base import (
     SharedStore,
 )
 from rejoinder.wiring.opening import menu, open_channels
-from rejoinder.wiring.stores import open_store_when_ready, place_of, share_options, shown
+from rejoinder.wiring.stores import open_store, open_store_when_ready, place_of, share_options, shown
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -105,9 +105,8 @@ async def serve(
     page = next(((name, channel) for name, channel in settings.channels.items() if channel.kind == "web"), None)
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
-        channels = open_channels(settings)
         # First: a second gateway is refused here.
-        store = await open_store_when_ready(settings.gateway.store, share_options(settings.gateway))
+        channels, store = await _channels_and_store(settings)
         stack.push_async_callback(store.close)
         _refuse_alone(role, store, settings)
         web: WebChannel | None = None
@@ -132,7 +131,7 @@ async def serve(
             if play is not None:
                 tasks.start("play", play(gateway, web))
         if web is not None and role == "worker":
-            gateway.commands.provide(ChangeInvitations, partial(command_of_worker, gateway.store))
+            _invite_beside_the_page(gateway)
         tasks.start("hooks over HTTP", _tell_programs(gateway, tasks))
         rehearse(PROSE, gateway.render_options)
         tune_to_serve()
@@ -144,6 +143,19 @@ async def serve(
                 tasks.start("debug", debugging.follow())
             config_writing.attach(gateway, source)
         return await serve_until_told(gateway, role)
+
+
+async def _channels_and_store(settings: schema.Settings) -> tuple[list[Channel], SharedStore]:
+    """The store is opened in a thread while the channels are loaded: both mostly wait for C code, disk or network."""
+    url, how = settings.gateway.store, share_options(settings.gateway)
+    opening = asyncio.get_running_loop().run_in_executor(None, open_store, url, how)
+    try:
+        channels = open_channels(settings)
+    except BaseException:
+        with suppress(RejoinderError):
+            await (await opening).close()
+        raise
+    return channels, await open_store_when_ready(url, how, opening)
 
 
 def _possible_role(role: ProcessRole, settings: schema.Settings, say: Say) -> ProcessRole:
@@ -174,6 +186,12 @@ def _bound(facts: WebSettings) -> socket.socket:
     from rejoinder.channels.web.port import bind  # noqa: PLC0415 - only loaded for a page
 
     return bind(facts.host, facts.port)
+
+
+def _invite_beside_the_page(gateway: Gateway) -> None:
+    from rejoinder.programs.invitations import command_of_worker  # noqa: PLC0415 - only loaded for a page
+
+    gateway.commands.provide(ChangeInvitations, partial(command_of_worker, gateway.store))
 
 
 async def _tell_programs(gateway: Gateway, tasks: Tasks) -> None:

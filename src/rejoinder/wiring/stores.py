@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -39,18 +39,21 @@ def share_options(settings: GatewaySettings) -> ShareOptions:
     return ShareOptions(settings.shards, settings.lease_seconds)
 
 
-async def open_store_when_ready(url: str, how: ShareOptions | None = None) -> SharedStore:
-    """Waits for a store that needs no more than time: its fault says that rejoinder goes on later (DU-15)."""
+async def open_store_when_ready(
+    url: str, how: ShareOptions | None = None, opening: Awaitable[SharedStore] | None = None
+) -> SharedStore:
+    """Waits for a store that needs no more than time: its fault says that rejoinder goes on later (DU-15).
+    `opening`: the first attempt, if it is under way."""
     is_logged = False
     while True:
         try:
-            return await asyncio.to_thread(open_store, url, how)
+            return await (opening or asyncio.to_thread(open_store, url, how))
         except StoreUnavailable as fault:
             if fault.fault not in WAITED_FOR:
                 raise
             if not is_logged:
                 log.error("%s Nothing is served until then.", fault)
-            is_logged = True
+            is_logged, opening = True, None
         await asyncio.sleep(PAUSE)
 
 

@@ -12,10 +12,11 @@ from rejoinder.config.load import read
 from rejoinder.events import Route
 from rejoinder.runtime.session.background import Background
 from rejoinder.session import job_key, route_home, session_home, shard_of
-from rejoinder.store.base import RequestJobRun
+from rejoinder.store.base import IndexedMessage, NoteMessages, RequestJobRun
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import FakePlatform
+from rejoinder.testing.store_contract.given import NOW
 from tests.cluster.beside import configuration, owns, serving
 from tests.cluster.test_from_anywhere import Long, said
 from tests.conversations.agents import Asking, told
@@ -49,17 +50,21 @@ class Homes:
 
 
 @asynccontextmanager
-async def two_homes(postgres: Server, agent: Agent) -> AsyncIterator[Homes]:
+async def two_homes(postgres: Server, agent: Agent, *, shared: bool = False) -> AsyncIterator[Homes]:
+    """`shared`: the session of the chat is in a third shard; the chat was written to before."""
     url = a_database(postgres, "four_shards")
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(asyncio.timeout(2 * PATIENCE))
         platform = await stack.enter_async_context(FakePlatform("telegram"))
         ann = platform.id_of("ann")
-        here = shard_of(route_home(Route("telegram", ann)), SHARDS)
+        taken = {shard_of(route_home(Route("telegram", ann)), SHARDS)}
+        taken |= {shard_of("main", SHARDS)} if shared else set()
         names = (f"job-{number}" for number in range(50))
-        job = next(each for each in names if shard_of(session_home(job_key(agent.name, each)), SHARDS) != here)
+        job = next(each for each in names if shard_of(session_home(job_key(agent.name, each)), SHARDS) not in taken)
         text = configuration(platform, "telegram", agent.name)
         text += f'[cron.{job}]\nevery = "1h"\nprompt = "Look."\nchannel = "telegram"\nchat = "{ann}"\n'
+        if shared:
+            text += '[session]\nscope = "shared"\n'
         settings = read(text, "rejoinder.toml", {})
         gateway = await stack.enter_async_context(serving(settings, {agent.name: agent}, url))
         await until(lambda: owns(gateway, SHARDS))
@@ -68,6 +73,9 @@ async def two_homes(postgres: Server, agent: Agent) -> AsyncIterator[Homes]:
             return any(each.due is not None for each in await gateway.store.jobs())
 
         await until(is_scheduled)
+        if shared:
+            earlier = IndexedMessage("1", agent.name, NOW, "own")
+            await gateway.store.write(NoteMessages(Route("telegram", ann), (earlier,)))
         await platform.says("ann", "ann", "/whoami")
         await platform.hears("ann")
         yield Homes(platform, gateway, agent, job)
@@ -100,6 +108,36 @@ async def test_its_question_is_answered_in_the_chat(postgres: Server, by: str) -
         else:
             await _is_shown(homes)
             await platform.says("ann", "ann", "yes")
+        await said(platform, "I was told allow-once.")
+        await said(platform, "May I delete it all?\n\nAllowed")
+
+
+@pytest.mark.parametrize("by", ["button", "words"])
+async def test_its_question_is_answered_where_three_homes_meet(postgres: Server, by: str) -> None:
+    """SC-15, TU-34: neither the owner of the chat nor the owner of its session has asked."""
+    async with two_homes(postgres, Asking(), shared=True) as homes:
+        platform = homes.platform
+        await homes.begins("t1", "Clean up.", answerable=(platform.id_of("ann"),))
+        asked = await platform.hears("ann")
+        if by == "button":
+            await platform.presses("ann", "ann", asked.id, "Allow once")
+        else:
+            await platform.says("ann", "ann", "yes")
+        await said(platform, "I was told allow-once.")
+        await said(platform, "May I delete it all?\n\nAllowed")
+
+
+async def test_its_question_stays_open_when_another_shard_moves(postgres: Server) -> None:
+    """SC-4, TU-34: that of its chat, or any other; the new owner closes what sessions of that shard had asked."""
+    async with two_homes(postgres, Asking()) as homes:
+        platform, engines = homes.platform, homes.gateway.engines
+        await homes.begins("t1", "Clean up.", answerable=(platform.id_of("ann"),))
+        asked = await platform.hears("ann")
+        at_home = shard_of(session_home(homes.session), SHARDS)
+        for shard in sorted(set(range(SHARDS)) - {at_home}):
+            await engines.hand_over(shard, 0.0)
+        await until(lambda: owns(homes.gateway, SHARDS))
+        await platform.presses("ann", "ann", asked.id, "Allow once")
         await said(platform, "I was told allow-once.")
         await said(platform, "May I delete it all?\n\nAllowed")
 

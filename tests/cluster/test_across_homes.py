@@ -164,3 +164,23 @@ async def test_its_agent_hears_what_became_of_its_words(postgres: Server) -> Non
         await homes.begins("t2", "And now?")
         await until(lambda: len(agent.turns) == 2)
         assert f"What you said to telegram {homes.chat.chat} was not delivered" in told(agent.turns[-1])
+
+
+async def test_what_was_given_up_is_sent_again_by_its_owner(postgres: Server) -> None:
+    """DU-3, SC-15: `/status` counts it and `/resend` has it sent, though the chat is in another home than its
+    session."""
+    agent = ScriptedAgent("The disk is full.")
+    async with two_homes(postgres, agent, shared=True) as homes:
+        platform = homes.platform
+        platform.fault("403")
+        await platform.says("ann", "ann", "How is it?")
+
+        async def is_given_up() -> bool:
+            return bool(await homes.gateway.store.parts_in("dead"))
+
+        await until(is_given_up)
+        await platform.says("ann", "ann", "/status")
+        await said(platform, "/resend sends the 1 of this chat again")
+        await platform.says("ann", "ann", "/resend")
+        await said(platform, "Sent again: 1.")
+        await said(platform, "The disk is full.")

@@ -357,11 +357,6 @@ class SqlShard(SqlReader):
     async def home_requests(self) -> tuple[StoredHomeRequest, ...]:
         return await self._read(home_requests.home_requests, self._lease.shard)
 
-    async def parts_in(
-        self, *states: PartState, limit: int = 1000, latest_first: bool = False
-    ) -> tuple[StoredPart, ...]:
-        return await self._read(reads.parts_in, states, limit, latest_first, self._lease.shard)
-
     async def requested_reruns(self) -> tuple[Quarantined, ...]:
         return await self._read(lookups.requested_reruns, self._lease.shard)
 

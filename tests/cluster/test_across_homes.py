@@ -12,11 +12,11 @@ from rejoinder.config.load import read
 from rejoinder.events import Route
 from rejoinder.runtime.session.background import Background
 from rejoinder.session import job_key, route_home, session_home, shard_of
-from rejoinder.store.base import IndexedMessage, NoteMessages, RequestJobRun
+from rejoinder.store.base import Accept, AskHome, IndexedMessage, NoteMessages, RequestJobRun, StopWork
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import FakePlatform
-from rejoinder.testing.store_contract.given import NOW
+from rejoinder.testing.store_contract.given import NOW, an_inbound
 from tests.cluster.beside import configuration, owns, serving
 from tests.cluster.test_from_anywhere import Long, said
 from tests.conversations.agents import Asking, told
@@ -37,6 +37,13 @@ class Homes:
     @property
     def chat(self) -> Route:
         return Route("telegram", self.platform.id_of("ann"))
+
+    async def has_obeyed(self) -> bool:
+        """What the owners of homes were asked is done."""
+        shard = shard_of(session_home(self.session), SHARDS)
+        engine = self.gateway.engines.of(shard)
+        assert engine is not None
+        return not await engine.store.home_requests()
 
     async def runs(self) -> None:
         await self.gateway.store.write(RequestJobRun(self.job))
@@ -184,3 +191,16 @@ async def test_what_was_given_up_is_sent_again_by_its_owner(postgres: Server) ->
         await platform.says("ann", "ann", "/resend")
         await said(platform, "Sent again: 1.")
         await said(platform, "The disk is full.")
+
+
+async def test_a_late_stop_ends_nothing_that_began_after_it(postgres: Server) -> None:
+    """SC-15: its owner was away, or died before it could note that the work was stopped."""
+    agent = Long()
+    async with two_homes(postgres, agent) as homes:
+        await homes.runs()
+        await until(lambda: agent.turns)
+        (asked,) = await homes.gateway.store.write(Accept((an_inbound(1),), NOW))
+        for stop, is_meant in ((StopWork(homes.chat, 1), False), (StopWork(homes.chat, asked.id), True)):
+            await homes.gateway.store.write(AskHome(homes.session, stop))
+            await until(homes.has_obeyed)
+            assert agent.stopped.is_set() is is_meant

@@ -12,10 +12,11 @@ from rejoinder.config.load import read
 from rejoinder.events import Route
 from rejoinder.runtime.session.background import Background
 from rejoinder.session import job_key, route_home, session_home, shard_of
-from rejoinder.store.base import RequestJobRun
+from rejoinder.store.base import Accept, AskHome, IndexedMessage, NoteMessages, RequestJobRun, StopWork
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import FakePlatform
+from rejoinder.testing.store_contract.given import NOW, an_inbound
 from rejoinder.turns.heartbeat import heartbeat_of
 from tests.cluster.beside import configuration, owns, serving
 from tests.cluster.test_from_anywhere import Long, said
@@ -39,6 +40,13 @@ class Homes:
     def chat(self) -> Route:
         return Route("telegram", self.platform.id_of("ann"))
 
+    async def has_obeyed(self) -> bool:
+        """What the owners of homes were asked is done."""
+        shard = shard_of(session_home(self.session), SHARDS)
+        engine = self.gateway.engines.of(shard)
+        assert engine is not None
+        return not await engine.store.home_requests()
+
     async def runs(self) -> None:
         await self.gateway.store.write(RequestJobRun(self.job))
 
@@ -51,25 +59,29 @@ class Homes:
 
 
 @asynccontextmanager
-async def two_homes(postgres: Server, agent: Agent, *, heartbeat: bool = False) -> AsyncIterator[Homes]:
+async def two_homes(
+    postgres: Server, agent: Agent, *, heartbeat: bool = False, shared: bool = False
+) -> AsyncIterator[Homes]:
+    """`shared`: the session of the chat is in a third shard; the chat was written to before."""
     url = a_database(postgres, "four_shards")
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(asyncio.timeout(2 * PATIENCE))
         platform = await stack.enter_async_context(FakePlatform("telegram"))
         ann = platform.id_of("ann")
-        here = shard_of(route_home(Route("telegram", ann)), SHARDS)
+        taken = {shard_of(route_home(Route("telegram", ann)), SHARDS)}
+        taken |= {shard_of("main", SHARDS)} if shared else set()
         names = (f"job-{number}" for number in range(50))
         keys = ((name, job_key(agent.name, name)) for name in names)
-        job, session = next((name, key) for name, key in keys if shard_of(session_home(key), SHARDS) != here)
+        job, session = next((name, key) for name, key in keys if shard_of(session_home(key), SHARDS) not in taken)
         text = configuration(platform, "telegram", agent.name)
         about = f'every = "1h"\nprompt = "Look."\nchannel = "telegram"\nchat = "{ann}"\n'
         if heartbeat:
-            job, text = (
-                heartbeat_of(agent.name),
-                f'{text}[agents.{agent.name}.heartbeat]\nsession = "{session}"\n{about}',
-            )
+            job = heartbeat_of(agent.name)
+            text += f'[agents.{agent.name}.heartbeat]\nsession = "{session}"\n{about}'
         else:
             text += f"[cron.{job}]\n{about}"
+        if shared:
+            text += '[session]\nscope = "shared"\n'
         settings = read(text, "rejoinder.toml", {})
         gateway = await stack.enter_async_context(serving(settings, {agent.name: agent}, url))
         await until(lambda: owns(gateway, SHARDS))
@@ -78,6 +90,9 @@ async def two_homes(postgres: Server, agent: Agent, *, heartbeat: bool = False) 
             return any(each.due is not None for each in await gateway.store.jobs())
 
         await until(is_scheduled)
+        if shared:
+            earlier = IndexedMessage("1", agent.name, NOW, "own")
+            await gateway.store.write(NoteMessages(Route("telegram", ann), (earlier,)))
         await platform.says("ann", "ann", "/whoami")
         await platform.hears("ann")
         yield Homes(platform, gateway, agent.name, session, job)
@@ -110,6 +125,36 @@ async def test_its_question_is_answered_in_the_chat(postgres: Server, by: str) -
         else:
             await _is_shown(homes)
             await platform.says("ann", "ann", "yes")
+        await said(platform, "I was told allow-once.")
+        await said(platform, "May I delete it all?\n\nAllowed")
+
+
+@pytest.mark.parametrize("by", ["button", "words"])
+async def test_its_question_is_answered_where_three_homes_meet(postgres: Server, by: str) -> None:
+    """SC-15, TU-34: neither the owner of the chat nor the owner of its session has asked."""
+    async with two_homes(postgres, Asking(), shared=True) as homes:
+        platform = homes.platform
+        await homes.begins("t1", "Clean up.", answerable=(platform.id_of("ann"),))
+        asked = await platform.hears("ann")
+        if by == "button":
+            await platform.presses("ann", "ann", asked.id, "Allow once")
+        else:
+            await platform.says("ann", "ann", "yes")
+        await said(platform, "I was told allow-once.")
+        await said(platform, "May I delete it all?\n\nAllowed")
+
+
+async def test_its_question_stays_open_when_another_shard_moves(postgres: Server) -> None:
+    """SC-4, TU-34: that of its chat, or any other; the new owner closes what sessions of that shard had asked."""
+    async with two_homes(postgres, Asking()) as homes:
+        platform, engines = homes.platform, homes.gateway.engines
+        await homes.begins("t1", "Clean up.", answerable=(platform.id_of("ann"),))
+        asked = await platform.hears("ann")
+        at_home = shard_of(session_home(homes.session), SHARDS)
+        for shard in sorted(set(range(SHARDS)) - {at_home}):
+            await engines.hand_over(shard, 0.0)
+        await until(lambda: owns(homes.gateway, SHARDS))
+        await platform.presses("ann", "ann", asked.id, "Allow once")
         await said(platform, "I was told allow-once.")
         await said(platform, "May I delete it all?\n\nAllowed")
 
@@ -153,3 +198,36 @@ async def test_a_heartbeat_does_not_speak_while_somebody_talks_there(postgres: S
         await until(is_passed)
         await homes.platform.says("ann", "ann", "/stop")
         await agent.stopped.wait()
+
+
+async def test_what_was_given_up_is_sent_again_by_its_owner(postgres: Server) -> None:
+    """DU-3, SC-15: `/status` counts it and `/resend` has it sent, though the chat is in another home than its
+    session."""
+    agent = ScriptedAgent("The disk is full.")
+    async with two_homes(postgres, agent, shared=True) as homes:
+        platform = homes.platform
+        platform.fault("403")
+        await platform.says("ann", "ann", "How is it?")
+
+        async def is_given_up() -> bool:
+            return bool(await homes.gateway.store.parts_in("dead"))
+
+        await until(is_given_up)
+        await platform.says("ann", "ann", "/status")
+        await said(platform, "/resend sends the 1 of this chat again")
+        await platform.says("ann", "ann", "/resend")
+        await said(platform, "Sent again: 1.")
+        await said(platform, "The disk is full.")
+
+
+async def test_a_late_stop_ends_nothing_that_began_after_it(postgres: Server) -> None:
+    """SC-15: its owner was away, or died before it could note that the work was stopped."""
+    agent = Long()
+    async with two_homes(postgres, agent) as homes:
+        await homes.runs()
+        await until(lambda: agent.turns)
+        (asked,) = await homes.gateway.store.write(Accept((an_inbound(1),), NOW))
+        for stop, is_meant in ((StopWork(homes.chat, 1), False), (StopWork(homes.chat, asked.id), True)):
+            await homes.gateway.store.write(AskHome(homes.session, stop))
+            await until(homes.has_obeyed)
+            assert agent.stopped.is_set() is is_meant

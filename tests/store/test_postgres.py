@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from rejoinder.store.base import Accept, OperatorStore, SharedStore
+from rejoinder.store.base import Accept, IndexedMessage, NoteMessages, OperatorStore, SharedStore
 from rejoinder.store.postgresql import open_for_operator
 from rejoinder.store.postgresql.store import open_store
 from rejoinder.testing import StoreContract
 from rejoinder.testing.patience import PATIENCE
-from rejoinder.testing.store_contract.given import NOW, an_inbound
+from rejoinder.testing.store_contract.given import HERE, NOW, an_inbound
 from rejoinder.testing.store_contract.leases import Leases
 from rejoinder.testing.store_contract.opened import Opened
 from tests.postgres import Server, an_emptied_database
@@ -63,3 +63,22 @@ async def test_who_holds_the_shard_is_woken(postgres: Server) -> None:
     assert own == []
     await one.close()
     await other.close()
+
+
+async def test_two_processes_note_messages_of_one_place(postgres: Server) -> None:
+    """SC-1, OD-22: the owner of a session what is said in its chat, the owner of the chat what is sent there; each
+    message has a number of its own."""
+    url = an_emptied_database(postgres, "shards")
+    stores = open_store(url), open_store(url)
+
+    async def notes(store: SharedStore, who: str) -> None:
+        for number in range(100):
+            await store.write(NoteMessages(HERE, (IndexedMessage(f"{who}-{number}", who, NOW, "human"),)))
+
+    try:
+        await asyncio.gather(*(notes(store, f"{who}{at}") for who in "ab" for at, store in enumerate(stores)))
+        numbers = [each.number for each in await stores[0].messages(HERE, limit=500)]
+    finally:
+        for store in stores:
+            await store.close()
+    assert sorted(numbers) == list(range(1, 401))

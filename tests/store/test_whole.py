@@ -16,11 +16,13 @@ from rejoinder.config.schema import Settings
 from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.events import Chat, Inbound, Sender, Step
 from rejoinder.programs.store_moves import copy_store, rehome_store
+from rejoinder.runtime.session.background import Background
 from rejoinder.session import SessionSettings, home, shard_of
 from rejoinder.store.base import (
     Accept,
     BeginTurn,
     BuryPart,
+    CreateOwnEvent,
     Destination,
     HookEvent,
     PlanParts,
@@ -194,6 +196,26 @@ async def test_a_change_of_what_shares_a_session_is_applied(tmp_path: Path, post
     again = open_postgres(url)
     assert again.shards == 16
     await again.close()
+
+
+async def test_a_chat_in_which_a_job_spoke_last_keeps_its_home(tmp_path: Path, postgres: Server) -> None:
+    """SC-1, SC-25: a job does not say whose chat it is; what became of its message is found where its session is."""
+    url = a_database(postgres)
+    store = open_postgres(url)
+    await store.write(Accept((an_inbound(1, sender="chat-1"),), NOW))
+    (asked,) = await store.write(Accept((an_inbound(2, sender="chat-1"),), NOW))
+    await store.write(RouteEvent(asked.id, (Destination("agent:telegram:default:direct:chat-1"),)))
+    await store.write(BeginTurn("agent:telegram:default:direct:chat-1", HERE, (asked.id,), NOW))
+    job = Background(id="job", agent="agent", session="agent:cron:job", text="Look.").inbound(HERE)
+    event = await store.write(CreateOwnEvent(job, Destination("agent:cron:job"), NOW))
+    assert event is not None
+    await store.write(BeginTurn("agent:cron:job", HERE, (event.id,), NOW))
+    await store.close()
+    settings = Settings(channels={"telegram": None})  # type: ignore[dict-item]
+    assert await asyncio.to_thread(rehome_store, url, settings, 16) == (0, 16)
+    rows = postgres.execute("SELECT id, shard FROM inbox ORDER BY id", database_of(url))
+    here = shard_of("telegram:default:chat-1", 16)
+    assert rows == [(1, here), (2, here), (event.id, shard_of("cron:job", 16))]
 
 
 def test_the_command(tmp_path: Path, postgres: Server) -> None:

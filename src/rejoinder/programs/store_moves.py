@@ -7,7 +7,7 @@ from rejoinder.config.schema import Settings
 from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.events import Inbound
 from rejoinder.runtime.settings_agreement import SCOPE
-from rejoinder.session import home
+from rejoinder.session import deciding_home
 from rejoinder.store.base import PutFact
 from rejoinder.store.sql.rooms import put_fact
 from rejoinder.store.sql.whole import Copied, CopyDiffers, copy, rehome
@@ -29,7 +29,8 @@ def rehome_store(url: str, settings: Settings, shards: int | None) -> tuple[int,
     """Returns how many places have another home now, and how many shards there are."""
 
     def home_of(inbound: Inbound) -> str | None:
-        return home(inbound, settings.session) if inbound.channel in settings.channels else None
+        known = inbound.channel in settings.channels
+        return (deciding_home(inbound, settings.session) or None) if known else None
 
     with open_whole(url) as store:
         count = store.db.shards if shards is None else shards

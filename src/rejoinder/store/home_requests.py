@@ -23,9 +23,11 @@ class AnswerAgent(Struct, frozen=True, tag="answer"):
 
 
 class StopWork(Struct, frozen=True, tag="stop"):
-    """What runs or waits for this place is stopped."""
+    """What runs or waits for this place is stopped. `asked`: the event that asked for it; what came after that goes
+    on."""
 
     route: Route
+    asked: int | None = None
 
 
 HomeRequest = TellSession | AnswerAgent | StopWork

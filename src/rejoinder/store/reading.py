@@ -1,5 +1,6 @@
 """The read-only side of the contract of a store."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -189,7 +190,11 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         ...
 
     async def questions_elsewhere(self) -> tuple[StoredQuestion, ...]:
-        """Those shown in the chats of this shard by sessions of others; of the whole store: none."""
+        """Those that sessions of other shards have asked; of the whole store: none."""
+        ...
+
+    async def asked_elsewhere(self, ids: Iterable[str]) -> frozenset[str]:
+        """Which of these questions, open or not, sessions of other shards have asked; of the whole store: none."""
         ...
 
     async def home_requests(self) -> tuple[StoredHomeRequest, ...]:

@@ -31,10 +31,13 @@ that one certainly arrived, even if its delivery was never confirmed."""
 
 async def close_left_open(store: StoreReader, outbox: Outbox, outcome: str, known: Mapping[str, str | None]) -> None:
     """Removes the buttons of offers that an earlier process has made. `known`: what became of some, by their names;
-    None: the answer is still awaited, because what asked runs again."""
+    None: the answer is still awaited, because what asked runs again. Those of sessions in other shards are left to
+    the owners of these."""
     outcomes = {offer(name): became for name, became in known.items()}
-    for row in left_open(await store.parts_under(OFFERS)):
-        if (became := outcomes.get(offer(_name(row)), outcome)) is None:
+    rows = left_open(await store.parts_under(OFFERS))
+    others = await store.asked_elsewhere(map(_name, rows)) if rows else ()
+    for row in rows:
+        if _name(row) in others or (became := outcomes.get(offer(_name(row)), outcome)) is None:
             continue
         channel = outbox.serving(row.route)
         if channel is not None and can(channel, CanEdit):

@@ -135,7 +135,7 @@ class Effects:
             case StopRun(route=route):
                 await self._parts.subagents.stop(route)
                 await self._parts.queue.lanes.stop(self._parts.queue.lanes.at(route))
-                return EffectResult(await self._stop_elsewhere(route))
+                return EffectResult(await self._stop_elsewhere(route, asking.event))
             case ResetSession(session=session):
                 await self._reset(session, agent)
                 return self._has_reset(effect, conversation, agent, now)
@@ -173,13 +173,14 @@ class Effects:
                 assert_never(effect)
         return DONE
 
-    async def _stop_elsewhere(self, route: Route) -> tuple[Verb[Any], ...]:
+    async def _stop_elsewhere(self, route: Route, asked: InboxEvent) -> tuple[Verb[Any], ...]:
         """Sessions of other homes may work for this place, too: those of jobs (SC-15)."""
         services = self._parts.services
         if services.shards == 1:
             return ()
         sessions = await services.store.sessions_at_work(route)
-        return tuple([AskHome(each, StopWork(route)) for each in sessions if not services.is_at_home(each)])
+        stop = StopWork(route, asked.id)
+        return tuple([AskHome(each, stop) for each in sessions if not services.is_at_home(each)])
 
     async def _resend(self, route: Route | None, outbox: Outbox) -> str:
         """What was never confirmed or was given up is sent again, what is quarantined is run again (DU-2, DU-3)."""

@@ -32,10 +32,15 @@ class HomeRequests:
                 await self._tell(asked, event)
             case AnswerAgent():
                 await self._answer(asked.id, asked.request)
-            case StopWork(route=route):
-                await self._parts.subagents.stop(route)
-                await self._parts.queue.lanes.stop(self._parts.queue.lanes.at(route))
+            case StopWork():
+                await self._stop(asked.request)
                 await self._store.write(EndHomeRequest(asked.id))
+
+    async def _stop(self, asked: StopWork) -> None:
+        """It may be carried out late, or again: what began meanwhile is not meant."""
+        await self._parts.subagents.stop(asked.route)
+        meant = [each for each in self._parts.queue.lanes.at(asked.route) if each.has_from_before(asked.asked)]
+        await self._parts.queue.lanes.stop(meant)
 
     async def _tell(self, asked: StoredHomeRequest, event: str) -> None:
         async with self._parts.sessions.changing(asked.session, agent_of(asked.session), self._clock()) as held:

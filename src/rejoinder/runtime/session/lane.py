@@ -125,6 +125,10 @@ class SessionLane(RunDriver):
         for group in self._inputs.values():
             yield from group
 
+    def has_from_before(self, event: int | None) -> bool:
+        """Whether something that runs or waits here came before this event."""
+        return event is None or any(each.event < event for each in self._at_hand)
+
     def start_of(self, message: backlog.QueuedMessage, settings: QueueSettings) -> Start | None:
         """The turn this message would start at once; None if it would have to wait."""
         return start_of(replace(self.lane, settings=settings), message)

@@ -77,7 +77,7 @@ class Questions:
         self._asked: set[str] = set()
         """Those that a run of this process has asked."""
         self._elsewhere: tuple[StoredQuestion, ...] = ()
-        """Those that are shown in chats of this home by sessions of others (SC-15)."""
+        """Those that sessions of other homes have asked: people may answer them in a chat of this one (SC-15)."""
 
     # --- asked --------------------------------------------------------------------------------------
 
@@ -181,7 +181,7 @@ class Questions:
         )
 
     async def look_elsewhere(self) -> None:
-        """What others have asked in chats of this home; their owners say whether it is still open."""
+        """What sessions of other homes have asked; their owners say whether it is still open."""
         self._elsewhere = await self._store.questions_elsewhere()
 
     def _theirs(self, which: str, route: Route, sender: str) -> StoredQuestion | None:

@@ -18,11 +18,13 @@ def note_messages(db: SqlConnection, verb: NoteMessages) -> tuple[IndexedMessage
 
 NOTE = (
     "INSERT INTO message VALUES (:place, :id, "
-    "(SELECT CASE WHEN handles >= :spoken THEN handles + 1 ELSE :spoken END FROM place WHERE id = :place), "
+    "(SELECT CASE WHEN handles >= :spoken THEN handles + 1 ELSE :spoken END FROM place WHERE id = :place "
+    "/* FOR UPDATE */), "
     ":kind, :body, :shard) ON CONFLICT (place, id) DO UPDATE SET body = excluded.body, "
     "kind = CASE WHEN message.kind = 'system' THEN excluded.kind ELSE message.kind END RETURNING number"
 )
-"""A message told again, by an edit or as an echo of our own, is the same message, and keeps its number."""
+"""A message told again, by an edit or as an echo of our own, is the same message, and keeps its number. The place is
+locked: the owner of a session and the owner of its chat both note messages there (SC-1)."""
 NEXT = "INSERT INTO message VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 NUMBER = "SELECT number FROM message WHERE place = :place AND message.id = :id"
 OPENS = (

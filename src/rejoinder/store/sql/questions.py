@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from rejoinder.store.base import PutQuestion, StoredQuestion
 from rejoinder.store.sql.connection import SqlConnection
-from rejoinder.store.sql.values import is_at_home, micros, packer, session_shard
+from rejoinder.store.sql.values import micros, packer, session_shard
 
 _pack, _unpack = packer(StoredQuestion)
 
@@ -31,11 +31,18 @@ def open_questions(db: SqlConnection, shard: int | None = None) -> tuple[StoredQ
 
 
 def questions_elsewhere(db: SqlConnection, shard: int) -> tuple[StoredQuestion, ...]:
-    """Of sessions in other shards, shown in a chat of this one."""
+    """Of sessions in other shards."""
     if db.shards == 1:
         return ()
-    asked = [_unpack(body) for body, its_shard in db.execute(OPEN).fetchall() if its_shard != shard]
-    return _in_order(kept for kept in asked if kept.state == "open" and is_at_home(db, kept.route, shard))
+    asked = (_unpack(body) for body, its_shard in db.execute(OPEN) if its_shard != shard)
+    return _in_order(kept for kept in asked if kept.state == "open")
+
+
+def asked_elsewhere(db: SqlConnection, ids: tuple[str, ...], shard: int) -> frozenset[str]:
+    if db.shards == 1:
+        return frozenset()
+    sql = "SELECT 1 FROM question WHERE id = ? AND shard <> ?"
+    return frozenset(each for each in ids if db.execute(sql, (each, shard)).fetchone() is not None)
 
 
 def _in_order(found: Iterable[StoredQuestion]) -> tuple[StoredQuestion, ...]:

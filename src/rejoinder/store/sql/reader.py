@@ -1,6 +1,6 @@
 """The reads of the contract over any connection, and a store as the holder of a lease sees it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -214,6 +214,9 @@ class SqlReader:
     async def questions_elsewhere(self) -> tuple[StoredQuestion, ...]:
         return ()
 
+    async def asked_elsewhere(self, ids: Iterable[str]) -> frozenset[str]:
+        return frozenset()
+
     async def home_requests(self) -> tuple[StoredHomeRequest, ...]:
         return ()
 
@@ -348,13 +351,11 @@ class SqlShard(SqlReader):
     async def questions_elsewhere(self) -> tuple[StoredQuestion, ...]:
         return await self._read(questions.questions_elsewhere, self._lease.shard)
 
+    async def asked_elsewhere(self, ids: Iterable[str]) -> frozenset[str]:
+        return await self._read(questions.asked_elsewhere, tuple(ids), self._lease.shard)
+
     async def home_requests(self) -> tuple[StoredHomeRequest, ...]:
         return await self._read(home_requests.home_requests, self._lease.shard)
-
-    async def parts_in(
-        self, *states: PartState, limit: int = 1000, latest_first: bool = False
-    ) -> tuple[StoredPart, ...]:
-        return await self._read(reads.parts_in, states, limit, latest_first, self._lease.shard)
 
     async def requested_reruns(self) -> tuple[Quarantined, ...]:
         return await self._read(lookups.requested_reruns, self._lease.shard)

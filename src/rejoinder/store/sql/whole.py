@@ -135,11 +135,11 @@ def _hash(row: Row, columns: tuple[str, ...]) -> int:
 
 def rehome(store: WholeStore, shards: int, home_of: Callable[[Inbound], str | None]) -> int:
     """Gives every place the home that its latest message has by the settings of today, and every row the shard of its
-    home. `home_of`: None when its channel is not configured. Returns how many places have another home."""
+    home. `home_of`: None when its channel is not configured, or when it does not say whose chat it is in. Returns how
+    many places have another home."""
     moved = 0
     for id, home in store.db.execute("SELECT id, home FROM place ORDER BY id").fetchall():
-        latest = _latest_message(store.db, id)
-        new = None if latest is None else home_of(latest)
+        new = _latest_home(store.db, id, home_of)
         if new is not None and new != home:
             store.db.execute("UPDATE place SET home = ? WHERE id = ?", (new, id))
             moved += 1
@@ -148,13 +148,14 @@ def rehome(store: WholeStore, shards: int, home_of: Callable[[Inbound], str | No
     return moved
 
 
-def _latest_message(db: SqlConnection, place: int) -> Inbound | None:
+def _latest_home(db: SqlConnection, place: int, home_of: Callable[[Inbound], str | None]) -> str | None:
     sql = (
         "SELECT inbox.body FROM turn JOIN turn_input i ON i.turn = turn.id JOIN inbox ON inbox.id = i.event "
-        "WHERE turn.place = ? ORDER BY inbox.id DESC LIMIT 1"
+        "WHERE turn.place = ? ORDER BY inbox.id DESC"
     )
-    found = db.execute(sql, (place,)).fetchone()
-    return None if found is None else _inbound(found[0])
+    messages = (_inbound(body) for (body,) in db.execute(sql, (place,)))
+    homes = (home_of(message) for message in messages if message is not None)
+    return next((home for home in homes if home is not None), None)
 
 
 def reshard(db: SqlConnection, shards: int) -> None:
@@ -181,6 +182,8 @@ def reshard(db: SqlConnection, shards: int) -> None:
             here = (route.channel, route.chat, route.thread or "", route.account)
             shard = places.get(here, shard_of(route_home(route_from(here)), shards))
         db.change("UPDATE inbox SET shard = ? WHERE id = ?", (shard, id))
+    its_session = "(SELECT min(i.shard) FROM turn_input i WHERE i.event = inbox.id)"  # wherever its chat is at home
+    db.change(f"UPDATE inbox SET shard = coalesce({its_session}, shard)")
 
 
 def _inbound(body: bytes) -> Inbound | None:

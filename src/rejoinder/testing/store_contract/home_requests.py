@@ -57,8 +57,8 @@ class HomeRequestsKept(Opened):
             await store.write(EndRun(run, "answered", NOW))
             assert await store.sessions_at_work(HERE) == ("t",)
 
-    async def test_questions_are_found_where_they_are_shown(self, tmp_path: Path) -> None:
-        """SC-15: by the owner of the chat, if the session is another's; as long as they are open."""
+    async def test_questions_of_other_homes_are_found(self, tmp_path: Path) -> None:
+        """SC-15: as long as they are open; whose they were is known longer."""
         async with self.shared(tmp_path) as store:
             there = elsewhere_in(store)
             if there is HERE:
@@ -67,8 +67,10 @@ class HomeRequestsKept(Opened):
             other = store.owned(await claimed_by(store, "two", there))
             run = await begun(mine, 1, session=TELEGRAM)
             asked = StoredQuestion("q1", run.turn, TELEGRAM, "mark", Question("", "May I?"), there, ("ann",), NOW)
-            await mine.write(PutQuestion(asked), PutQuestion(replace(asked, id="q2", route=HERE)))
+            await mine.write(PutQuestion(asked))
             assert await other.questions_elsewhere() == (asked,)
             assert await mine.questions_elsewhere() == await store.questions_elsewhere() == ()
             await mine.write(PutQuestion(replace(asked, state="answered")))
             assert await other.questions_elsewhere() == ()
+            assert await other.asked_elsewhere(("q1", "q2")) == {"q1"}
+            assert await mine.asked_elsewhere(("q1",)) == await store.asked_elsewhere(("q1",)) == frozenset()

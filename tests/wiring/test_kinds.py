@@ -16,7 +16,8 @@ from rejoinder.agents.declaration import AgentKind
 from rejoinder.agents.discover import keys
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.declaration import ChannelKind, Setup
-from rejoinder.cli import app
+from rejoinder.channels.slack.manifest import app_manifest
+from rejoinder.cli import app, init
 from rejoinder.cli.chat import read_settings
 from rejoinder.config.describe import json_schema
 from rejoinder.config.kinds import agent_kinds
@@ -217,6 +218,23 @@ def test_init_asks_what_they_declare(harbour, tmp_path):
     written = (tmp_path / "rejoinder.toml").read_text()
     answers = 'mast = 2\ndraught = 2.25\nowners = ["ann"]\ndm = "open"\n'
     assert written.endswith(f'[channels.ship]\ntoken = "${{SHIP_TOKEN}}"\n{answers}'), written
+
+
+def test_init_prints_the_manifest_they_declare(harbour, monkeypatch):
+    """CH-1: for any kind that has one; `--slack-manifest` is the same for ours."""
+    monkeypatch.setattr(sys.modules["their_harbour"], "CHANNEL", ChannelKind(open=Ship, manifest={"flag": "yellow"}))
+
+    def printed(*words):
+        shown = CliRunner().invoke(app, ["init", *words])
+        assert shown.exit_code == 0, shown.output
+        return json.loads(shown.stdout)
+
+    assert printed("--manifest", "ship") == {"flag": "yellow"}
+    assert printed("--manifest", "slack") == printed("--slack-manifest") == app_manifest()
+    for kind in ("telegram", "raft", ""):
+        with pytest.raises(BadUse) as problem:
+            init.make_configuration(manifest=kind)
+        assert str(problem.value) == f"no kind of channel called {kind!r} has a manifest; there are: ship, slack"
 
 
 def test_doctor_says_what_they_find(harbour, tmp_path):

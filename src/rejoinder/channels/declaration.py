@@ -100,7 +100,7 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     setup: Setup | None = None
     """The questions of `rejoinder init`; None: it does not offer this channel."""
     manifest: Mapping[str, Any] = {}
-    """The app manifest to paste on the platform."""
+    """The app manifest to paste on the platform; `rejoinder init --manifest KIND` prints it as JSON."""
     check: Callable[[Any, str | None], Awaitable[str]] | None = None
     """What `rejoinder doctor` calls, with the settings and the gateway that runs already, if one does. None: the
     channel is opened and, if it `CanCheck`, asked."""

@@ -1,5 +1,6 @@
 """A channel and an agent of somebody else's package are configured like ours: one module and an entry point."""
 
+import asyncio
 import json
 import sys
 from types import ModuleType
@@ -25,8 +26,10 @@ from rejoinder.config.load import load
 from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.secret import Secret
 from rejoinder.setup import SetupQuestion
+from rejoinder.store.rooms import PutFact
 from rejoinder.testing import FakeChannel
 from rejoinder.wiring.opening import open_channels
+from rejoinder.wiring.stores import open_for_operator, open_store
 
 CONFIGURED = """
 [agents.polly]
@@ -244,6 +247,32 @@ def test_doctor_says_what_they_find(harbour, tmp_path):
     report = CliRunner().invoke(app, ["doctor", "--json", "-c", str(path)])
     found = {each["what"]: each["found"] for each in json.loads(report.stdout)["checks"]}
     assert found["channels.ship"] == "1 masts, and nobody aboard"
+
+
+def test_send_refuses_a_chat_that_they_do_not_know(harbour, monkeypatch, tmp_path):
+    """CH-1: a channel with rooms in the store says which there are, by its log and the agents; others are not asked."""
+
+    async def berth(log, chat, agents):
+        said = await log.fact("berths", chat)
+        return "" if said else f"there is no berth {chat} for {', '.join(agents)}"
+
+    (tmp_path / "rejoinder.toml").write_text('[agents.guide]\nkind = "tour"\n[channels.ship]\n')
+    send = ["send", "--channel", "ship", "--chat", "seven", "ahoy"]
+    monkeypatch.setattr(sys.modules["their_harbour"], "CHANNEL", ChannelKind(open=Ship, chat_problem=berth))
+    asyncio.run(put_fact("ship/berths", "nine", b"narrow"))
+    refused = CliRunner().invoke(app, send)
+    assert refused.output == "rejoinder: there is no berth seven for guide\n"
+    asyncio.run(put_fact("ship/berths", "seven", b"long"))
+    assert CliRunner().invoke(app, send).stdout.startswith("Planned: ")
+    monkeypatch.setattr(sys.modules["their_harbour"], "CHANNEL", ChannelKind(open=Ship))
+    assert CliRunner().invoke(app, [*send[:-2], "eight", "ahoy"]).stdout.startswith("Planned: ")
+
+
+async def put_fact(*fact):
+    await open_store("sqlite:rejoinder.db").close()  # as a gateway leaves it
+    store = open_for_operator("sqlite:rejoinder.db")
+    await store.write(PutFact(*fact))
+    await store.close()
 
 
 def test_of_what_there_is_one_there_are_not_two(harbour, monkeypatch, tmp_path):

@@ -9,6 +9,7 @@ from typing import Annotated
 import jsonschema
 import pytest
 from msgspec import Meta, defstruct
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from rejoinder import plugins
@@ -22,8 +23,10 @@ from rejoinder.cli import app, init
 from rejoinder.cli.chat import read_settings
 from rejoinder.config.describe import json_schema
 from rejoinder.config.kinds import agent_kinds
-from rejoinder.config.load import load
+from rejoinder.config.load import load, read
+from rejoinder.config.schema import CommonChannelSettings, ConfiguredChannel
 from rejoinder.errors import BadConfiguration, BadUse
+from rejoinder.programs.serving import with_page
 from rejoinder.secret import Secret
 from rejoinder.setup import SetupQuestion
 from rejoinder.store.rooms import PutFact
@@ -273,6 +276,29 @@ async def put_fact(*fact):
     store = open_for_operator("sqlite:rejoinder.db")
     await store.write(PutFact(*fact))
     await store.close()
+
+
+def test_without_a_channel_those_that_say_so_are_served(harbour, monkeypatch):
+    """CH-1: beside the page, with all agents and the settings of an empty section; a job may speak there. One that
+    needs a key is not, and nobody is in the way who is not loaded."""
+    deck = defstruct("Settings", [("mast", int, 2), ("dm", str, "open")], module="decks")
+    text = '[agents.polly]\nkind = "tour"\n[agents.jack]\nkind = "tour"\n'
+    job = '[cron.bell]\nevery = "1h"\nagent = "polly"\nprompt = "x"\nchannel = "{}"\nchat = "bridge"\n'
+
+    def served(kind):
+        monkeypatch.setattr(sys.modules["their_harbour"], "CHANNEL", kind)
+        return with_page(read(text, "x.toml", {})).channels
+
+    both = served(ChannelKind(settings=deck, open=Ship, by_default=True))
+    common = CommonChannelSettings(dm="open", agents=("polly", "jack"))
+    assert both["ship"] == ConfiguredChannel("ship", common, deck(mast=2))
+    assert both["web"].common == replace(common, groups="open", require_mention=False, owners=("you",))
+    read(text + job.format("ship"), "x.toml", {})
+    for kind in (ChannelKind(settings=deck, open=Ship), ChannelKind(settings=Rig, open=Ship, by_default=True)):
+        assert served(kind) == {"web": both["web"]}
+        with pytest.raises(BadConfiguration, match=r"this channel is not configured; add a section \[channels.ship\]"):
+            read(text + job.format("ship"), "x.toml", {})
+    read(text + job.format("web"), "x.toml", {})
 
 
 def test_of_what_there_is_one_there_are_not_two(harbour, monkeypatch, tmp_path):

@@ -94,6 +94,8 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     """`[[ephemeral]]` works on answers to interactions only (CH-29)."""
     opened_by: Literal["run", "page", "command"] = "run"
     """`rejoinder run` opens a channel by itself, the page with its server; the terminal is opened by its command."""
+    by_default: bool = False
+    """Served, as by an empty section, where a configuration has no channel that `rejoinder run` serves."""
     only_one: str = ""
     """If a configuration can have only one of it, the reason, such as "there is one page"."""
     waits: Mapping[str, str] = {}

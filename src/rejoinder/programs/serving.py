@@ -14,7 +14,7 @@ from rejoinder.app import SELF, Gateway
 from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
-from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.default_channels import default_channels
 from rejoinder.config.kinds import channel_kind, is_in_memory, shared_stores
 from rejoinder.errors import BadUse
 from rejoinder.events import ChangeInvitations
@@ -50,14 +50,13 @@ HOOKS_LOOKED_FOR = 2.0
 
 
 def with_page(settings: schema.Settings, port: int | None = None) -> schema.Settings:
-    """The channels that `run` serves: without any, the page with all agents. Everyone who may open the page owns it."""
+    """The channels that `run` serves: without any, those served by default, such as the page, with all agents. Everyone
+    who may open the page owns it."""
     served = {name: said for name, said in settings.channels.items() if channel_kind(said.kind).opened_by != "command"}
     if not served:
         names = tuple(settings.agents)
-        common = CommonChannelSettings(dm="open", groups="open", require_mention=False)
-        common = replace(common, agents=names) if len(names) > 1 else replace(common, agent=next(iter(names), None))
-        page = schema.ConfiguredChannel("web", common, WebSettings())
-        served = {"web": page}
+        here = {"agents": names} if len(names) > 1 else {"agent": next(iter(names), None)}
+        served = {name: replace(said, common=replace(said.common, **here)) for name, said in default_channels().items()}
     channels = {name: _owned(said, port) if said.kind == "web" else said for name, said in served.items()}
     return replace(settings, channels=channels)
 

@@ -131,6 +131,7 @@ CHANNEL = ChannelKind(
     files=FILES,
     delivery="native key",
     opened_by="page",
+    by_default=True,
     only_one="there is one page",
     waits=dict.fromkeys(("agent", "agents"), "the page learns its agents when it starts"),
     setup=Setup(

@@ -26,8 +26,8 @@ from rejoinder.agents.failures import SENTENCES
 from rejoinder.agents.thinking_levels import LEVELS
 from rejoinder.channels.base import Limits
 from rejoinder.channels.telegram.emoji import NEAREST
-from rejoinder.cli import OPERATE
-from rejoinder.cli import app as command_line
+from rejoinder.cli.commands import OPERATE
+from rejoinder.cli.commands import app as command_line
 from rejoinder.config.describe import markdown_tables
 from rejoinder.config.kinds import channel_kinds
 from rejoinder.events import Ability

@@ -72,7 +72,6 @@ LONGER = {
     "web/pages.py: routes": "a list of routes",
     "web/chat.py: routes": "a list of routes",
     "programs/page_services.py: page_services": "what the pages are given, field by field",
-    "runtime/engine.py: __init__": "what is built on what, read from top to bottom",
     "config/describe.py: json_schema": "the frame of one document",
 }
 """What is over a bar, and why. Nothing is added here that could be two ideas."""
@@ -348,6 +347,37 @@ def test_every_public_name_is_there(module):
     assert {*module._HOME} == {*module.__all__} - {"__version__"}
     for name in module.__all__:
         assert getattr(module, name) is not None
+
+
+PLATFORM_CALLS = (
+    *("acknowledge_press", "append", "begin", "complete", "edit", "fetch", "find", "find_files", "find_opening"),
+    *("notify_operator", "preview", "react", "send", "send_files", "show_transcript", "stop_typing", "thread_before"),
+    "typing",
+)
+CHECKED_BY_CALLER = {
+    ("outbox/performing.py", "perform"): "right before it, by the attempt",
+    ("outbox/performing.py", "_change"): "by `perform`, after its last wait",
+    ("outbox/performing.py", "_amend"): "the same; before the second call here",
+    ("outbox/delivery_attempt.py", "_find_opening"): "by `_look`; what it reads before is short",
+    ("answer/drafting.py", "_edit"): "by `_show`, which awaits the call",
+    ("answer/drafting.py", "_preview"): "the same",
+}
+
+
+def test_every_call_of_a_platform_asks_for_the_lease_first():
+    """SC-3: in the function that makes it, before it; where that is done elsewhere, it is named."""
+    unasked = set[tuple[str, str]]()
+    for name in files("runtime"):
+        functions = (node for node in ast.walk(tree(name)) if isinstance(node, ast.AsyncFunctionDef))
+        for function in functions:
+            calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+            named = [(node.lineno, node.func) for node in calls if isinstance(node.func, ast.Attribute)]
+            asked = min((line for line, each in named if each.attr == "check"), default=sys.maxsize)
+            for line, each in named:
+                whose = each.value.attr if isinstance(each.value, ast.Attribute) else getattr(each.value, "id", "")
+                if each.attr in PLATFORM_CALLS and whose in ("channel", "_channel", "able") and line < asked:
+                    unasked.add((name.removeprefix("runtime/"), function.name))
+    assert unasked == {*CHECKED_BY_CALLER}
 
 
 def test_an_unknown_name_says_what_there_is():

@@ -24,6 +24,7 @@ from rejoinder.rendering import RenderOptions
 from rejoinder.room_log import ChannelStorage
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.account_pace import AccountPaces
+from rejoinder.runtime.cluster_member import ClusterMember, ProcessRole
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
@@ -38,6 +39,7 @@ from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, RestartCheck, Restarting
 from rejoinder.runtime.place.rights import Rights
+from rejoinder.runtime.place.room import ProcessControl
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.restart_turns import ask_all
 from rejoinder.runtime.services import ProcessMemory, Services
@@ -45,7 +47,6 @@ from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.runtime.sharing import ProcessRole, Sharing
 from rejoinder.runtime.slot_pool import SlotPool
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.runtime.toolbox import Toolbox
@@ -56,7 +57,7 @@ from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.wiring.agent_pool import AgentPool
 from rejoinder.wiring.opening import open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
-from rejoinder.wiring.stores import open_store, sharing
+from rejoinder.wiring.stores import open_store, share_options
 
 if TYPE_CHECKING:
     from rejoinder.runtime.session.job_scheduler import JobScheduler
@@ -186,10 +187,10 @@ class Gateway:
     async def serve(self, role: ProcessRole = "all") -> None:
         """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered.
         `role`: what this process does, beside others on the same store (SC-24)."""
-        if self.sharing.is_shared:
-            await self.sharing.join(role, self.listeners, self._configured.session, self._upkeep, GRACE)
+        if self.cluster_member.is_shared:
+            await self.cluster_member.join(role, self.listeners, self._configured.session, self._upkeep, GRACE)
             if self._restart_check is not None:
-                self.sharing.restart_in_turn(self._restart_check, self._begin_restart, self._upkeep)
+                self.cluster_member.restart_in_turn(self._restart_check, self._begin_restart, self._upkeep)
         for engine in self.engines:
             await engine.recover()
         if not self._ending:
@@ -206,7 +207,7 @@ class Gateway:
 
         if isinstance(channel, ListensEverywhere) and channel.listens_everywhere:
             return await listen(None)
-        await self.sharing.duties.do(name, listen, self.tasks)
+        await self.cluster_member.duties.do(name, listen, self.tasks)
 
     def _begin_restart(self, restart: Restart) -> None:
         self.restart = restart
@@ -228,7 +229,7 @@ class Gateway:
 
     async def __aenter__(self) -> Self:
         opens = self._opens
-        how = sharing(self._configured.gateway)
+        how = share_options(self._configured.gateway)
         self.store = await asyncio.to_thread(open_store, opens, how) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
         is_shared = self.store.lease_seconds is not None
@@ -245,8 +246,8 @@ class Gateway:
         self.intake = InboxIntake(self.engines, self.store, self._settings, self._clock, self.hooks)
         self.listening = Listening(self.listeners, self.tasks, self.engines.refusal)
         self._stack.push_async_callback(self.engines.leave)
-        self.sharing = Sharing(self.store, self.engines, by_database, accounts)
-        if not self.sharing.is_shared:
+        self.cluster_member = ClusterMember(self.store, self.engines, by_database, accounts)
+        if not self.cluster_member.is_shared:
             for shard in range(self.store.shards):
                 if await self.engines.claim(shard) is None:
                     raise StoreUnavailable("taken", str(self._opens))
@@ -260,11 +261,11 @@ class Gateway:
             if isinstance(channel, UsesStore):
                 log_of = ChannelLog(channel.name, self.intake.record, self.store, self._clock)
                 await channel.use_store(ChannelStorage(log_of, self.blobs))
-        if not self.sharing.is_shared:
+        if not self.cluster_member.is_shared:
             self.store.on_foreign_change(self.engines.changed)
         await self._stack.enter_async_context(self._upkeep)
         upkeep = Upkeep(self.store, self._clock)
-        self._upkeep.start("upkeep", self.sharing.duties.do("upkeep", lambda _: upkeep.run(), self._upkeep))
+        self._upkeep.start("upkeep", self.cluster_member.duties.do("upkeep", lambda _: upkeep.run(), self._upkeep))
         return self
 
     def _make_engine(
@@ -288,14 +289,14 @@ class Gateway:
             self.hooks,
             self.blobs,
             self.tools,
-            machine_name(self._configured.gateway.machine) if self.sharing.is_shared else "",
+            machine_name(self._configured.gateway.machine) if self.cluster_member.is_shared else "",
             held_lease,
             accounts,
             slots,
             memory,
             shards=self.store.shards,
         )
-        return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
+        return Engine(services, self._nowhere, ProcessControl(restarting, self.commands), self._watcher)
 
     @property
     def engine(self) -> Engine:
@@ -319,10 +320,10 @@ class Gateway:
 
         of_session = self.engines.of_session
         self.scheduler = open_scheduler(self._jobs, of_session, self.store, self._clock, self.hooks.tell)
-        if not self.sharing.is_shared:
+        if not self.cluster_member.is_shared:
             self.store.on_foreign_change(self.scheduler.changed)
         else:
-            self.sharing.looks.append(self.scheduler.changed)
+            self.cluster_member.looks.append(self.scheduler.changed)
         self._upkeep.start("clock", self.scheduler.run())
 
     # --- while it runs ------------------------------------------------------------------------------

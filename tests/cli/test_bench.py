@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from rejoinder.programs.measuring import Figures
 
 

@@ -6,7 +6,7 @@ import tomllib
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from rejoinder.cli.config import WITHOUT_FILE
 
 GOOD = '[agents.a]\nkind = "openai"\nmodel = "m"\napi_key = "${KEY}"\n[channels.web]\nport = 80\n'

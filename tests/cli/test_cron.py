@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import (
     BeginTurn,

@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from rejoinder.cli.errors import ErrorReportingGroup, run
 from rejoinder.errors import BadConfiguration, BadUse, RejoinderError
 from rejoinder.store.sqlite.store import open_store

@@ -5,7 +5,7 @@ import inspect
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 
 
 @pytest.mark.parametrize("command", app.registered_commands, ids=lambda each: each.name or each.callback.__name__)

@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rejoinder.agents.discover import keys, offers
-from rejoinder.cli import app, init
+from rejoinder.cli import init
+from rejoinder.cli.commands import app
 from rejoinder.config.kinds import agent_kinds
 from rejoinder.config.load import load
 from rejoinder.testing import FakePlatform

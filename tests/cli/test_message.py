@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 
 
 def run(*words: str, stdin: str = "") -> Any:

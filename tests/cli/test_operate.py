@@ -16,7 +16,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from rejoinder.channels.web.logins import hashed
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from rejoinder.events import Attachment, Chat, Inbound, Sender
 from rejoinder.session import Session
 from rejoinder.store.base import Accept, EndRun, MarkSent, PlanParts, QuarantineEvent, TranscriptEntry

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from typer.testing import CliRunner, Result
 
 from rejoinder import plugins, read_reply
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 
 THERE = ", ".join(plugins.names("channel"))
 SAID = """\

@@ -7,7 +7,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from rejoinder.config.kinds import channel_kinds
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.patience import PATIENCE

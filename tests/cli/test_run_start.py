@@ -39,6 +39,8 @@ ONLY_FOR_OTHERS = {
     "rejoinder.channels.terminal",
     "rejoinder.channels.telegram.webhook",
     "rejoinder.channels.web.channel",
+    "rejoinder.channels.web.logins",
+    "rejoinder.channels.web.records",
     "rejoinder.programs.demo",
     "rejoinder.web",
     "rejoinder.testing",

@@ -11,7 +11,7 @@ from rejoinder.app import Gateway
 from rejoinder.config import schema
 from rejoinder.config.load import read
 from rejoinder.programs.serving import serve, with_page
-from rejoinder.runtime.sharing import ProcessRole
+from rejoinder.runtime.cluster_member import ProcessRole
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import FakePlatform
@@ -116,7 +116,9 @@ async def front_and_worker(
         here = {agent.name: NoAgent(name=agent.name)}
         front = await stack.enter_async_context(serving(settings, here, url, "front"))
         worker = await stack.enter_async_context(serving(settings, {agent.name: agent}, url, "worker"))
-        await until(lambda: owns(worker, 1) and front.sharing.duties.has(channel), "a share of the work for each")
+        await until(
+            lambda: owns(worker, 1) and front.cluster_member.duties.has(channel), "a share of the work for each"
+        )
         yield Pair(url, text, platform, front, worker)
         assert owns(front, 0)
 
@@ -145,5 +147,5 @@ async def several(
         gateways = [await stack.enter_async_context(serving(settings, {agent.name: agent}, url)) for agent in agents]
         each = 4 // len(agents)
         await until(lambda: all(owns(gateway, each) for gateway in gateways), "a share for each")
-        await until(lambda: any(gateway.sharing.duties.has(channel) for gateway in gateways), "one that listens")
+        await until(lambda: any(gateway.cluster_member.duties.has(channel) for gateway in gateways), "one that listens")
         yield Several(url, text, platform, gateways)

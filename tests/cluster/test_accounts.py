@@ -41,7 +41,7 @@ async def all_have_looked(here: Several) -> None:
         looks[which] += 1
 
     for which, gateway in enumerate(here.gateways):
-        gateway.sharing.looks.append(partial(count, which))
+        gateway.cluster_member.looks.append(partial(count, which))
     await until(lambda: min(looks) > 1)
 
 
@@ -97,7 +97,7 @@ async def test_an_account_that_has_to_wait_waits_everywhere(
         rows = "SELECT 1 FROM fact WHERE scope = 'gateway/accounts'"
         await until(lambda: postgres.execute(rows, database_of(here.url)))
         begun = len(here.platform.truth.calls)
-        await until(lambda: here.gateways[1].sharing._accounts._accounts._heard)
+        await until(lambda: here.gateways[1].cluster_member._accounts._accounts._heard)
         await here.platform.says(second, second, "hello")
         await here.platform.hears(second, "Again." if spoke else "Hello.")
         calls = here.platform.truth.calls[begun:]
@@ -155,5 +155,5 @@ async def test_a_daily_limit_is_counted_on_by_who_takes_over(postgres: Server) -
 
 
 def pace_of(gateway: Gateway) -> account_pace.AccountPace:
-    ((_, pace),) = gateway.sharing._accounts._accounts
+    ((_, pace),) = gateway.cluster_member._accounts._accounts
     return pace

@@ -16,6 +16,7 @@ from rejoinder.store.base import RequestJobRun
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import FakePlatform
+from rejoinder.turns.heartbeat import heartbeat_of
 from tests.cluster.beside import configuration, owns, serving
 from tests.cluster.test_from_anywhere import Long, said
 from tests.conversations.agents import Asking, told
@@ -27,10 +28,11 @@ SHARDS = 4
 class Homes:
     """One process with four shards; `job` is a job whose session is in another shard than the chat it speaks in."""
 
-    def __init__(self, platform: FakePlatform, gateway: Gateway, agent: Agent, job: str) -> None:
+    def __init__(self, platform: FakePlatform, gateway: Gateway, agent: str, session: str, job: str) -> None:
         self.platform = platform
         self.gateway = gateway
-        self.agent, self.session = agent.name, job_key(agent.name, job)
+        self.agent = agent
+        self.session = session
         self.job = job
 
     @property
@@ -49,7 +51,7 @@ class Homes:
 
 
 @asynccontextmanager
-async def two_homes(postgres: Server, agent: Agent) -> AsyncIterator[Homes]:
+async def two_homes(postgres: Server, agent: Agent, *, heartbeat: bool = False) -> AsyncIterator[Homes]:
     url = a_database(postgres, "four_shards")
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(asyncio.timeout(2 * PATIENCE))
@@ -57,9 +59,17 @@ async def two_homes(postgres: Server, agent: Agent) -> AsyncIterator[Homes]:
         ann = platform.id_of("ann")
         here = shard_of(route_home(Route("telegram", ann)), SHARDS)
         names = (f"job-{number}" for number in range(50))
-        job = next(each for each in names if shard_of(session_home(job_key(agent.name, each)), SHARDS) != here)
+        keys = ((name, job_key(agent.name, name)) for name in names)
+        job, session = next((name, key) for name, key in keys if shard_of(session_home(key), SHARDS) != here)
         text = configuration(platform, "telegram", agent.name)
-        text += f'[cron.{job}]\nevery = "1h"\nprompt = "Look."\nchannel = "telegram"\nchat = "{ann}"\n'
+        about = f'every = "1h"\nprompt = "Look."\nchannel = "telegram"\nchat = "{ann}"\n'
+        if heartbeat:
+            job, text = (
+                heartbeat_of(agent.name),
+                f'{text}[agents.{agent.name}.heartbeat]\nsession = "{session}"\n{about}',
+            )
+        else:
+            text += f"[cron.{job}]\n{about}"
         settings = read(text, "rejoinder.toml", {})
         gateway = await stack.enter_async_context(serving(settings, {agent.name: agent}, url))
         await until(lambda: owns(gateway, SHARDS))
@@ -70,7 +80,7 @@ async def two_homes(postgres: Server, agent: Agent) -> AsyncIterator[Homes]:
         await until(is_scheduled)
         await platform.says("ann", "ann", "/whoami")
         await platform.hears("ann")
-        yield Homes(platform, gateway, agent, job)
+        yield Homes(platform, gateway, agent.name, session, job)
 
 
 async def test_it_is_stopped_from_the_chat(postgres: Server) -> None:
@@ -126,3 +136,20 @@ async def test_its_agent_hears_what_became_of_its_words(postgres: Server) -> Non
         await homes.begins("t2", "And now?")
         await until(lambda: len(agent.turns) == 2)
         assert f"What you said to telegram {homes.chat.chat} was not delivered" in told(agent.turns[-1])
+
+
+async def test_a_heartbeat_does_not_speak_while_somebody_talks_there(postgres: Server) -> None:
+    """TU-26, SC-1: also if that is another home."""
+    agent = Long()
+    async with two_homes(postgres, agent, heartbeat=True) as homes:
+        await homes.platform.says("ann", "ann", "Look it up.")
+        await until(lambda: agent.turns)
+        await homes.runs()
+
+        async def is_passed() -> bool:
+            (kept,) = await homes.gateway.store.jobs()
+            return kept.passed is not None and kept.reason == "somebody is talking to the agent"
+
+        await until(is_passed)
+        await homes.platform.says("ann", "ann", "/stop")
+        await agent.stopped.wait()

@@ -61,4 +61,4 @@ async def test_the_share_of_a_process_follows_its_shards(postgres: Server) -> No
 
 
 def _part(gateway: Gateway) -> float:
-    return gateway.sharing._accounts._accounts._part
+    return gateway.cluster_member._accounts._accounts._part

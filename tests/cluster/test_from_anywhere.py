@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from rejoinder.errors import BadUse
 from rejoinder.runtime.session.background import Background
 from rejoinder.session import job_key

@@ -56,13 +56,13 @@ async def test_one_that_differs_claims_nothing(postgres: Server, caplog: pytest.
             await until(lambda: owns(first, 4))
             with caplog.at_level(logging.ERROR):
                 async with serving(other, {agent.name: ScriptedAgent()}, url) as second:
-                    await until(lambda: second.sharing.disagrees)
+                    await until(lambda: second.cluster_member.disagrees)
                     looks: list[None] = []
-                    second.sharing.looks.append(lambda: looks.append(None))
+                    second.cluster_member.looks.append(lambda: looks.append(None))
                     await until(lambda: len(looks) > 1)
                     assert owns(second, 0)
                     assert owns(first, 4)
-                    assert not second.sharing.duties.leases
+                    assert not second.cluster_member.duties.leases
                     await platform.says("ann", "ann", "hello")
                     await platform.hears("ann", "Hello.")
         assert f"{key}" in caplog.text

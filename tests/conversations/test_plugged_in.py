@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from rejoinder import plugins
 from rejoinder.app import Gateway
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from rejoinder.config.schema import DirectivesSettings, Settings
 from rejoinder.errors import BadConfiguration
 from rejoinder.inbound.commands.command import Arg, Command

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from tests.cli.a_store import make
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operate.md").read_text("utf-8")

@@ -19,7 +19,7 @@ from msgspec import Struct
 from typer.testing import CliRunner
 
 from rejoinder import Reading, plugins, read_reply
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from rejoinder.config.load import read as read_settings
 from rejoinder.outbound.directives import built_in, default_registry
 from rejoinder.outbound.directives.declaration import Declaration, Registry

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 
 PAGE = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 PYTHON = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)

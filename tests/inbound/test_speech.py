@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from rejoinder.inbound.settings import SpeechSettings
-from rejoinder.inbound.speech import SpeechChoice, effective_speech
+from rejoinder.inbound.speech import SpeechChoice, effective_speech, speech_at
 from rejoinder.session import Session
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -39,3 +39,10 @@ def test_voice_and_limit_are_the_sessions_first():
 
 def test_where_nothing_speaks_all_is_off():
     assert effective_speech(replace(SESSION, tts="always"), SpeechSettings(), "web").mode == "off"
+
+
+@pytest.mark.parametrize(("can", "mode"), [({"voice", "files"}, "tagged"), ({"files"}, None), (set(), None)])
+def test_only_where_voice_notes_are_taken(can, mode):
+    """ME-2: a channel without voice notes speaks nothing, whatever is configured."""
+    choice = speech_at(SESSION, SPEECH, "web", can=frozenset(can))
+    assert (None if choice is None else choice.mode) == mode

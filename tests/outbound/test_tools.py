@@ -48,8 +48,16 @@ def test_no_command_line_in_a_group(kind, display, group, name):
         ("full", None, False, False, ("compact", False)),
         ("full", "compact", False, True, ("compact", False)),
         ("full", "full", True, True, ("full", False)),
+        ("off", "full", False, True, ("none", False)),
     ],
 )
 def test_output_is_shown_in_full_and_to_one_who_may_alone(verbose, configured, group, trusted, shown):
     """IN-59, DE-23."""
     assert work_shown(verbose, configured, group=group, trusted=trusted) == shown
+
+
+@pytest.mark.parametrize("verbose", ["off", "on", "full"])
+@pytest.mark.parametrize(("place", "shown"), [("log", ("full", True)), ("nowhere", ("none", False))])
+def test_a_log_has_all_of_the_work_and_nobody_follows_a_heartbeat(verbose, place, shown):
+    """IN-59: whatever is configured for chats."""
+    assert work_shown(verbose, "compact", place=place, group=True, trusted=False) == shown

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from rejoinder.channels.slack.intake import TROUBLE
 from rejoinder.channels.slack.missing_events import NO_EVENTS
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from rejoinder.config.load import read
 from rejoinder.programs import doctor
 from rejoinder.runtime.inlet import PLACE

@@ -89,6 +89,7 @@ async def running(file: Path) -> AsyncGenerator[Running]:
     async with Tasks() as tasks, gateway:
         tasks.start("gateway", gateway.serve())
         chat = Chat(channel, tasks, gateway)
+        await channel.until(lambda: channel.listens)  # a channel that is closed before it listens never ends
         yield Running(file, chat, gateway, Reloading(gateway, source))
         await chat.ends()
 

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.events import Chat, Inbound, Sender, Step

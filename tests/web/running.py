@@ -17,7 +17,7 @@ from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.programs.serving import Play, serve, with_page
-from rejoinder.runtime.sharing import ProcessRole
+from rejoinder.runtime.cluster_member import ProcessRole
 from rejoinder.testing.patience import PATIENCE
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.cli import app
+from rejoinder.cli.commands import app
 from tests.web.running import Page, running, settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operate.md").read_text("utf-8")

@@ -18,7 +18,7 @@ async def test_places_without_a_word_are_forgotten(monkeypatch):
     for number in range(9):
         inbound = Inbound("web", f"{number}", f"{number}", Chat(f"group-{number}"), Sender("anna"), "hi")
         await watched.received(MessageReceived(inbound))
-    assert [chat for _, chat, _ in watched._asked] == ["group-6", "group-7", "group-8"]
+    assert [chat for _, chat, _ in watched._waiting_since] == ["group-6", "group-7", "group-8"]
 
 
 async def test_the_first_word_is_the_first_that_people_see():

@@ -19,8 +19,9 @@ from rejoinder.agents.discover import keys
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.declaration import ChannelKind, Setup
 from rejoinder.channels.slack.manifest import app_manifest
-from rejoinder.cli import app, init
+from rejoinder.cli import init
 from rejoinder.cli.chat import read_settings
+from rejoinder.cli.commands import app
 from rejoinder.config.describe import json_schema
 from rejoinder.config.kinds import agent_kinds
 from rejoinder.config.load import load, read

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rejoinder.app import Gateway, Restart, RestartCheck
     from rejoinder.channels.web.channel import WebChannel
     from rejoinder.config.schema import Settings
-    from rejoinder.programs.signals import Told
-    from rejoinder.runtime.sharing import ProcessRole
+    from rejoinder.programs.signals import EndedBy
+    from rejoinder.runtime.cluster_member import ProcessRole
 
 OBEYED = "REJOINDER_OBEYED"
 """The commands that restarted a gateway, handed to the one that starts."""
@@ -110,7 +110,7 @@ def say(sentence: str) -> None:
     print(folded(sentence, sys.stdout), flush=True)
 
 
-async def _demo(settings: "Settings", port: int | None, restart_check: "RestartCheck", *, new_token: bool) -> "Told":
+async def _demo(settings: "Settings", port: int | None, restart_check: "RestartCheck", *, new_token: bool) -> "EndedBy":
     from rejoinder.programs import serving
     from rejoinder.programs.demo import next_steps, play, staged
 

@@ -40,7 +40,7 @@ def check(
 ) -> Iterator[Complaint]:
     channels = {kind: kind for kind in kinds.channels}
     channels |= {name: channel.kind for name, channel in settings.channels.items()}
-    only_one = {said.kind: kinds.channels[said.kind].only_one for said in settings.channels.values()}
+    only_one = {channel.kind: kinds.channels[channel.kind].only_one for channel in settings.channels.values()}
     known = KnownNames(agents, channels, served, only_one)
     for ask in CHECKS:
         yield from ask(settings, known)
@@ -89,9 +89,9 @@ class Checked(Protocol):
 
 def _sections(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     for section, configured in (("channels", settings.channels), ("agents", settings.agents)):
-        for name, said in configured.items():
-            if isinstance(said.settings, Checked):
-                for key, sentence in said.settings.problems():
+        for name, record in configured.items():
+            if isinstance(record.settings, Checked):
+                for key, sentence in record.settings.problems():
                     yield (section, name, *key), sentence
 
 
@@ -253,8 +253,8 @@ def _delays(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
 
 def _media(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     media = settings.media
-    for name, said in (("speech_to_text", media.speech_to_text), ("text_to_speech", media.text_to_speech)):
-        if said.command and said.base_url is not None:
+    for name, service in (("speech_to_text", media.speech_to_text), ("text_to_speech", media.text_to_speech)):
+        if service.command and service.base_url is not None:
             yield ("media", name, "base_url"), "a program or an endpoint does it, not both; keep command or base_url"
     if media.speech_to_text.command and not _names_file(media.speech_to_text.command, "{file}"):
         yield ("media", "speech_to_text", "command"), 'the program gets no recording; add "{file}" to its arguments'
@@ -283,7 +283,7 @@ def _names_file(command: tuple[str, ...], what: str) -> bool:
 
 def _jobs(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     beats = (settings.agent_defaults.heartbeat, *(agent.heartbeat for agent in settings.agents.values()))
-    if settings.cron or any(said not in (None, HeartbeatSettings()) for said in beats):
+    if settings.cron or any(each not in (None, HeartbeatSettings()) for each in beats):
         from rejoinder.config.check_jobs import JobNames, check_jobs  # noqa: PLC0415 - only for jobs
 
         yield from check_jobs(settings, JobNames(known.agents, frozenset(known.channels), known.served()))

@@ -26,13 +26,13 @@ def check_jobs(settings: Settings, names: JobNames) -> Iterator[Complaint]:
     zones = available_timezones()
     for name, job in settings.cron.items():
         here: Path = ("cron", name)
-        said = [key for key in WHEN if getattr(job, key) is not None]
-        if not said:
+        keys = [key for key in WHEN if getattr(job, key) is not None]
+        if not keys:
             yield here, f'it does not say when; add one of {listed(WHEN)}, for example schedule = "0 9 * * 1-5"'
-        for key in said[1:]:
-            yield (*here, key), f"there is {said[0]} already; a job has one of {listed(WHEN)}"
+        for key in keys[1:]:
+            yield (*here, key), f"there is {keys[0]} already; a job has one of {listed(WHEN)}"
         yield from _zone((*here, "zone"), job.zone, zones)
-        for key in said:
+        for key in keys:
             yield from _time((*here, key), getattr(job, key), job.zone if job.zone in zones else "UTC")
         yield from _place(here, job, names)
         agent = agent_of(job, settings)
@@ -48,22 +48,22 @@ def check_jobs(settings: Settings, names: JobNames) -> Iterator[Complaint]:
 
 
 def _heartbeat(
-    here: Path, said: HeartbeatSettings, agent: str | None, names: JobNames, zones: set[str]
+    here: Path, heartbeat: HeartbeatSettings, agent: str | None, names: JobNames, zones: set[str]
 ) -> Iterator[Complaint]:
-    if said.every is not None:
-        yield from _time((*here, "every"), said.every, "UTC")
-    if said.zone is not None:
-        yield from _zone((*here, "zone"), said.zone, zones)
-    if said.active_hours is not None:
+    if heartbeat.every is not None:
+        yield from _time((*here, "every"), heartbeat.every, "UTC")
+    if heartbeat.zone is not None:
+        yield from _zone((*here, "zone"), heartbeat.zone, zones)
+    if heartbeat.active_hours is not None:
         try:
-            read_hours(said.active_hours)
+            read_hours(heartbeat.active_hours)
         except BadExpression as wrong:
-            yield (*here, "active_hours"), _misread(said.active_hours, wrong)
-    yield from _place(here, said, names)
-    if agent is None and said.session is not None:
+            yield (*here, "active_hours"), _misread(heartbeat.active_hours, wrong)
+    yield from _place(here, heartbeat, names)
+    if agent is None and heartbeat.session is not None:
         yield (*here, "session"), "a session belongs to one agent; name it in the heartbeat of that agent"
     else:
-        yield from _session(here, said, agent)
+        yield from _session(here, heartbeat, agent)
 
 
 def _time(path: Path, text: str, zone: str) -> Iterator[Complaint]:
@@ -90,23 +90,23 @@ def _zone(path: Path, zone: str, zones: set[str]) -> Iterator[Complaint]:
         yield path, f"there is no time zone {shown(zone)}; {did_you_mean(zone, zones, example)}"
 
 
-def _place(here: Path, said: TimedTurn, names: JobNames) -> Iterator[Complaint]:
-    if said.channel is not None and said.channel not in names.channels:
-        yield (*here, "channel"), _nobody("channel", said.channel, names.channels)
-    elif said.channel is not None and said.channel not in names.served:
-        yield (*here, "channel"), f"this channel is not configured; add a section [channels.{said.channel}]"
-    if said.channel is not None and said.chat is None:
+def _place(here: Path, turn: TimedTurn, names: JobNames) -> Iterator[Complaint]:
+    if turn.channel is not None and turn.channel not in names.channels:
+        yield (*here, "channel"), _nobody("channel", turn.channel, names.channels)
+    elif turn.channel is not None and turn.channel not in names.served:
+        yield (*here, "channel"), f"this channel is not configured; add a section [channels.{turn.channel}]"
+    if turn.channel is not None and turn.chat is None:
         yield (*here, "chat"), "which chat of the channel is meant? Add chat, by the platform's id"
-    if said.chat is not None and said.channel is None:
+    if turn.chat is not None and turn.channel is None:
         yield (*here, "channel"), "the chat of which channel? Add channel"
-    if said.thread is not None and said.chat is None:
+    if turn.thread is not None and turn.chat is None:
         yield (*here, "thread"), "a thread belongs to a chat; add chat"
-    if said.account is not None and said.channel is None:
+    if turn.account is not None and turn.channel is None:
         yield (*here, "account"), "an account belongs to a channel; add channel and chat"
 
 
-def _session(here: Path, said: TimedTurn, agent: str | None) -> Iterator[Complaint]:
-    if said.session is not None and agent is not None and said.session.partition(":")[0] != agent:
+def _session(here: Path, turn: TimedTurn, agent: str | None) -> Iterator[Complaint]:
+    if turn.session is not None and agent is not None and turn.session.partition(":")[0] != agent:
         begin = f"the keys of its sessions begin with {shown(f'{agent}:')}; `rejoinder sessions` lists them"
         yield (*here, "session"), f"this is not a session of {agent}: {begin}"
 

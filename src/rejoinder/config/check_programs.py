@@ -14,15 +14,15 @@ from rejoinder.secret import Secret
 def check_programs(settings: Settings, agents: frozenset[str], channels: frozenset[str]) -> Iterator[tuple[Path, str]]:
     """`channels`: those that are configured."""
     owners: dict[str, str] = {}
-    for name, said in settings.api.tokens.items():
+    for name, program in settings.api.tokens.items():
         here: Path = ("api", "tokens", name)
-        yield from _long_enough((*here, "token"), said.token)
-        other = owners.setdefault(said.token.reveal(), name)
+        yield from _long_enough((*here, "token"), program.token)
+        other = owners.setdefault(program.token.reveal(), name)
         if other != name:
             yield (*here, "token"), f"this is the token of {shown(other)} too; give each program its own"
-        for index, chat in enumerate(said.chats):
+        for index, chat in enumerate(program.chats):
             yield from _chat((*here, "chats", index), chat, channels)
-        for index, agent in enumerate(said.agents):
+        for index, agent in enumerate(program.agents):
             if agent not in agents:
                 there = did_you_mean(agent, agents, f"there are: {listed(sorted(agents))}")
                 yield (*here, "agents", index), f"there is no agent {shown(agent)}; {there}"
@@ -38,12 +38,12 @@ def _long_enough(path: Path, secret: Secret) -> Iterator[tuple[Path, str]]:
 
 
 def _chat(path: Path, chat: str, channels: frozenset[str]) -> Iterator[tuple[Path, str]]:
-    said = split(chat)
-    if said.channel is None or not said.id:
+    entry = split(chat)
+    if entry.channel is None or not entry.id:
         yield path, f'{shown(chat)} names no chat; write channel:chat, such as "web:lobby"'
-    elif said.channel not in channels:
-        there = did_you_mean(said.channel, channels, f"there are: {listed(sorted(channels))}")
-        yield path, f"there is no channel {shown(said.channel)}; {there}"
+    elif entry.channel not in channels:
+        there = did_you_mean(entry.channel, channels, f"there are: {listed(sorted(channels))}")
+        yield path, f"there is no channel {shown(entry.channel)}; {there}"
 
 
 def _address(path: Path, url: str) -> Iterator[tuple[Path, str]]:

@@ -28,7 +28,7 @@ from rejoinder.tables import table
 def sentences(record: type[Struct]) -> dict[str, str]:
     """Field name to the sentence under it, or in its `Meta`; those of the records it extends included."""
     fields = cast("mi.StructType", mi.type_info(record)).fields
-    found = {field.name: said for field in fields if (said := _in_meta(field.type))}
+    found = {field.name: sentence for field in fields if (sentence := _in_meta(field.type))}
     for part in reversed(record.__mro__):
         if issubclass(part, Struct) and part is not Struct:
             found |= _written_under(part.__module__).get(part.__name__, {})

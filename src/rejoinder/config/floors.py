@@ -22,29 +22,29 @@ def inbound_settings(settings: Settings) -> InboundSettings:
 
 
 def _speech(settings: Settings) -> SpeechSettings:
-    said = settings.media.text_to_speech
+    speech = settings.media.text_to_speech
     agents = {name: getattr(agent.settings, "tts", None) for name, agent in settings.agents.items()}
     return SpeechSettings(
-        on=said.is_on,
+        on=speech.is_on,
         by_channel={name: mode for name, channel in settings.channels.items() if (mode := channel.common.tts)},
         by_agent={name: mode for name, mode in agents.items() if mode is not None},
-        voice=said.voice,
-        limit=said.max_chars,
+        voice=speech.voice,
+        limit=speech.max_chars,
     )
 
 
 def queue_of_gateway(settings: Settings) -> QueueOverride:
     """`[messages.queue]`, for every channel."""
-    said = settings.messages.queue
-    mode = None if said.mode is None else Mode(said.mode)
+    queue = settings.messages.queue
+    mode = None if queue.mode is None else Mode(queue.mode)
     return QueueOverride(
         mode=mode,
-        debounce_ms=said.debounce_ms,
-        cap=said.cap,
-        drop=DropPolicy(said.drop),
-        grouping=Grouping(said.grouping),
-        max_batch=said.max_batch,
-        max_batch_tokens=said.max_batch_tokens,
+        debounce_ms=queue.debounce_ms,
+        cap=queue.cap,
+        drop=DropPolicy(queue.drop),
+        grouping=Grouping(queue.grouping),
+        max_batch=queue.max_batch,
+        max_batch_tokens=queue.max_batch_tokens,
     )
 
 

@@ -77,8 +77,10 @@ class EveryAgent(Struct, frozen=True):
 
 def merged(own: HeartbeatSettings, usual: HeartbeatSettings) -> HeartbeatSettings:
     """An agent's own settings, and those of all agents where it has none."""
-    said = {name: getattr(own, name) for name in own.__struct_fields__}
-    return HeartbeatSettings(**{name: getattr(usual, name) if value is None else value for name, value in said.items()})
+    own_values = {name: getattr(own, name) for name in own.__struct_fields__}
+    return HeartbeatSettings(
+        **{name: getattr(usual, name) if value is None else value for name, value in own_values.items()}
+    )
 
 
 def agent_of(job: CronJob, settings: "Settings") -> str | None:

@@ -102,8 +102,8 @@ INSTALLED = Kinds(_Installed("agent", agent_kind), _Installed("channel", channel
 
 def unsupported_keys(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
     """Which keys of a file that could be read do not work yet, and what to do instead."""
-    for name, said in settings.channels.items():
-        if (why := channel_to_come(said.kind)) is not None:
+    for name, channel in settings.channels.items():
+        if (why := channel_to_come(channel.kind)) is not None:
             yield ("channels", name), why
 
 

@@ -136,9 +136,11 @@ class AppliedSettings(Struct, frozen=True):
 def apply_changes(old: Settings, new: Settings) -> AppliedSettings:
     merge = _Merge()
     sections = {name: merge.record((name,), getattr(old, name), getattr(new, name), WHEN[name]) for name in SECTIONS}
-    agents = {name: merge.agent(name, said, new.agents.get(name)) for name, said in old.agents.items()}
+    agents = {name: merge.agent(name, agent, new.agents.get(name)) for name, agent in old.agents.items()}
     defaults = merge.defaults(old.agent_defaults, new.agent_defaults, agents)
-    channels = {name: merge.channel(name, said, new.channels.get(name), agents) for name, said in old.channels.items()}
+    channels = {
+        name: merge.channel(name, channel, new.channels.get(name), agents) for name, channel in old.channels.items()
+    }
     jobs = merge.jobs(old.cron, new.cron, agents)
     merge.now += [
         dotted(("hooks", name)) for name in {**old.hooks, **new.hooks} if old.hooks.get(name) != new.hooks.get(name)
@@ -216,8 +218,8 @@ class _Merge:
         for name in {**old, **new}:
             if old.get(name) != new.get(name):
                 (self.later if name in waiting else self.now).append(dotted(("cron", name)))
-        kept = {name: job for name, job in old.items() if name in waiting}
-        return {**kept, **{name: job for name, job in new.items() if name not in waiting}}
+        held_back = {name: job for name, job in old.items() if name in waiting}
+        return {**held_back, **{name: job for name, job in new.items() if name not in waiting}}
 
 
 def _changed(old: Any, new: Any) -> Iterator[str]:

@@ -97,7 +97,7 @@ def read(
         hooks=_named(raw, "hooks", HookSettings, reader),
     )
     names = frozenset(agents) - {"defaults"}
-    here = {name for name, said in settings.channels.items() if kinds.channels[said.kind].opened_by == "command"}
+    here = {name for name, channel in settings.channels.items() if kinds.channels[channel.kind].opened_by == "command"}
     served = frozenset(channels) - here
 
     def with_default() -> frozenset[str]:
@@ -112,6 +112,8 @@ def read(
 
 
 def _section(raw: Mapping[str, Any], name: str, record: type[Struct], reader: SectionReader) -> Any:
+    if name not in raw:  # no key of a section of ours has to be there
+        return record()
     return reader.records(_table(raw, (name,), reader), (name,), record)[0]
 
 
@@ -188,9 +190,9 @@ def _named(raw: Mapping[str, Any], section: str, record: type[Record], reader: S
         table = _table(tables, path, reader)
         if not reader.is_right(path) and not table:
             continue
-        (said,) = reader.records(table, path, record)
-        if said is not WRONG:
-            read[name] = said
+        (entry,) = reader.records(table, path, record)
+        if entry is not WRONG:
+            read[name] = entry
     return read
 
 
@@ -199,16 +201,16 @@ def _kind(
 ) -> str | None:
     """What kind of agent or channel this is; a channel named like a kind is of that kind."""
     kind = table.get("kind", name)
-    choices = listed(map(quoted, kinds))
     here = (*path, "kind")
     if isinstance(kind, NotFilledIn):
         return None
+    if isinstance(kind, str) and kind in kinds:
+        return str(kind)
+    choices = listed(map(quoted, kinds))  # only worked out for a mistake: it looks into every file of a kind
     if kind is None:
         reader.wrong(here, f"this key is missing; it is one of {choices}")
     elif not isinstance(kind, str):
         reader.wrong(here, f"expected one of {choices}, found {found(kind)}")
-    elif kind in kinds:
-        return str(kind)
     elif "kind" not in table:
         if near := nearest(kind, kinds):
             sentence = f"there is no channel {shown(kind)}; did you mean {quoted(near)}? Or add its kind"

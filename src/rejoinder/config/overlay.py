@@ -28,10 +28,10 @@ FILE_ALONE: tuple[tuple[str, ...], ...] = (
 """`*`: any name, except `agents.defaults`, which is no agent."""
 
 
-def read_key(said: str) -> tuple[str, ...]:
+def read_key(text: str) -> tuple[str, ...]:
     """The parts of a dotted key; raises BadUse for what is no key, and for a key that a chat may not change."""
     try:
-        found: Any = tomllib.loads(f"{said} = 0") if "\n" not in said else {}
+        found: Any = tomllib.loads(f"{text} = 0") if "\n" not in text else {}
     except tomllib.TOMLDecodeError:
         found = {}
     path: list[str] = []
@@ -39,7 +39,7 @@ def read_key(said: str) -> tuple[str, ...]:
         ((name, found),) = cast("dict[str, Any]", found).items()
         path.append(name)
     if len(path) < 2 or found != 0:
-        raise BadUse(f"{said} is not a key; a key looks like messages.queue.mode")
+        raise BadUse(f"{text} is not a key; a key looks like messages.queue.mode")
     if path[:2] != ["agents", "defaults"] and any(_touches(path, key) for key in FILE_ALONE):
         raise BadUse(f"{dotted(tuple(path))} can only be changed in the file: it says who may do what, or what is run")
     return tuple(path)
@@ -50,12 +50,12 @@ def _touches(path: list[str], key: tuple[str, ...]) -> bool:
     return all(part in ("*", name) for part, name in zip(key, path, strict=False))
 
 
-def read_value(said: str) -> Any:
+def read_value(text: str) -> Any:
     """The value as TOML reads it; what is not TOML is a text."""
     try:
-        return tomllib.loads(f"value = {said}")["value"] if "\n" not in said else said
+        return tomllib.loads(f"value = {text}")["value"] if "\n" not in text else text
     except tomllib.TOMLDecodeError:
-        return said
+        return text
 
 
 def overlaid(raw: Mapping[str, Any], overlay: Overlay) -> dict[str, Any]:

@@ -265,12 +265,12 @@ def _missing(field: mi.Field) -> str:
 
 def _expected(kind: mi.Metadata) -> str | None:
     """What a key declares that it expects."""
-    return _said(kind, "expected")
+    return _extra(kind, "expected")
 
 
 def instead_of(field: mi.Field) -> str | None:
     """The key that may stand in the place of one that is needed otherwise."""
-    return _said(field.type, "unless")
+    return _extra(field.type, "unless")
 
 
 def _is_missed(field: mi.Field, raw: Mapping[str, Any]) -> bool:
@@ -278,9 +278,9 @@ def _is_missed(field: mi.Field, raw: Mapping[str, Any]) -> bool:
     return other is not None and not raw.get(other)
 
 
-def _said(kind: mi.Type, what: str) -> str | None:
-    said: dict[str, str] = (cast(Any, kind).extra or {}) if isinstance(kind, mi.Metadata) else {}
-    return said.get(what)
+def _extra(kind: mi.Type, what: str) -> str | None:
+    extra: dict[str, str] = (cast(Any, kind).extra or {}) if isinstance(kind, mi.Metadata) else {}
+    return extra.get(what)
 
 
 def schema_of(kind: mi.Type) -> dict[str, Any]:

@@ -28,3 +28,8 @@ def effective_speech(session: Session, speech: SpeechSettings, channel: str) -> 
         if mode is not None:
             return SpeechChoice(mode, source, voice, limit)
     return SpeechChoice("off", "by default", voice, limit)
+
+
+def speech_at(session: Session, speech: SpeechSettings, channel: str, *, can: frozenset[str]) -> SpeechChoice | None:
+    """How answers are spoken on a channel that can do this; None: it takes no voice notes."""
+    return effective_speech(session, speech, channel) if "voice" in can else None

@@ -26,31 +26,33 @@ NO_FFMPEG = (
 )
 
 
-async def check_speech(said: SpeechToText | TextToSpeech) -> str:
+async def check_speech(settings: SpeechToText | TextToSpeech) -> str:
     """Raises BadUse with what to do."""
-    how = _program(said.command) if said.command else await _endpoint(said)
+    how = _program(settings.command) if settings.command else await _endpoint(settings)
     if sound.ffmpeg() is None:
         raise BadUse(NO_FFMPEG)
     return f"{how}, and ffmpeg is there"
 
 
-async def check_links(said: LinkSettings) -> str:
+async def check_links(settings: LinkSettings) -> str:
     """Raises BadUse with what to do."""
-    if said.command:
-        return _program(said.command)
+    if settings.command:
+        return _program(settings.command)
     if _missing_reader("html2text") is not None:
         raise BadUse(f"reading pages needs the extra 'documents', which is not installed: {how_to_install(EXTRA)}")
     return "pages of the public internet are read"
 
 
-async def check_pictures(said: PictureSettings) -> str:
+async def check_pictures(settings: PictureSettings) -> str:
     """Raises BadUse with what to do."""
-    return _program(said.command)
+    return _program(settings.command)
 
 
-async def check_documents(said: DocumentSettings) -> str:
+async def check_documents(settings: DocumentSettings) -> str:
     """What is not installed is told, and no fault: files are read or not as people like."""
-    limits = f"up to {in_words(said.max_bytes)}, {said.timeout_s:g} s and {said.memory_mb} MB of memory for each"
+    limits = (
+        f"up to {in_words(settings.max_bytes)}, {settings.timeout_s:g} s and {settings.memory_mb} MB of memory for each"
+    )
     if (missing := _missing_reader(*READERS)) is None:
         return f"PDF, DOCX, HTML and large pictures are read, {limits}"
     return f"only plain text is read of files that people send ({missing} is not installed): {how_to_install(EXTRA)}"
@@ -77,10 +79,10 @@ def _how_to_get(program: str) -> str:
     return "install it, or write its whole path into command"
 
 
-async def _endpoint(said: SpeechToText | TextToSpeech) -> str:
+async def _endpoint(settings: SpeechToText | TextToSpeech) -> str:
     """Asks for its models: that costs nothing, and says whether the key is taken."""
-    url = f"{(said.base_url or '').rstrip('/')}/models"
-    headers = {} if said.api_key is None else {"Authorization": f"Bearer {said.api_key.reveal()}"}
+    url = f"{(settings.base_url or '').rstrip('/')}/models"
+    headers = {} if settings.api_key is None else {"Authorization": f"Bearer {settings.api_key.reveal()}"}
     try:
         async with (
             asyncio.timeout(SECONDS),
@@ -89,7 +91,7 @@ async def _endpoint(said: SpeechToText | TextToSpeech) -> str:
         ):
             status = response.status
     except (TimeoutError, aiohttp.ClientError, OSError, ValueError):
-        raise BadUse(f"{said.base_url}: nothing answers there; check base_url, and that it runs") from None
+        raise BadUse(f"{settings.base_url}: nothing answers there; check base_url, and that it runs") from None
     if status in _REFUSED:
-        raise BadUse(f"{said.base_url}: it refuses the key (status {status}); set the right api_key")
-    return f"{said.base_url} answers"
+        raise BadUse(f"{settings.base_url}: it refuses the key (status {status}); set the right api_key")
+    return f"{settings.base_url} answers"

@@ -221,16 +221,16 @@ def main() -> None:
     warnings.simplefilter("ignore")
     try:
         text, note = READERS[kind](path, int(most))
-        told = {"text": text[: int(most)] if kind != "picture" else "", "note": note}
+        result = {"text": text[: int(most)] if kind != "picture" else "", "note": note}
     except UnreadableDocument as why:
-        told = {"why": str(why)}
+        result = {"why": str(why)}
     except (MemoryError, RecursionError):
-        told = {"why": "it takes too much memory to be read"}
+        result = {"why": "it takes too much memory to be read"}
     except Exception as problem:  # noqa: BLE001 - a parser may raise anything
         sys.stderr.write(f"{type(problem).__name__}: {problem}"[:1000])
         bomb = "Limit" in type(problem).__name__  # as pypdf calls it
-        told = {"why": TOO_LARGE if bomb else "it is damaged, or not what it claims to be"}
-    sys.stdout.write(json.dumps(told))
+        result = {"why": TOO_LARGE if bomb else "it is damaged, or not what it claims to be"}
+    sys.stdout.write(json.dumps(result))
 
 
 if __name__ == "__main__":

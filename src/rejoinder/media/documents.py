@@ -25,13 +25,13 @@ MOST_PICTURE = 20 << 20
 WORKER = "rejoinder.media.document_worker"
 
 
-class _Told(Struct, frozen=True):
+class _WorkerResult(Struct, frozen=True):
     text: str = ""
     note: str = ""
     why: str = ""
 
 
-_told = msgspec.json.Decoder(_Told)
+_decoder = msgspec.json.Decoder(_WorkerResult)
 
 
 class DocumentReader:
@@ -46,36 +46,36 @@ class DocumentReader:
         folder = _folder()
         try:
             await asyncio.to_thread((folder / "document").write_bytes, content)
-            told = await self._ask(kind, name, folder, self._settings.max_chars)
+            result = await self._ask(kind, name, folder, self._settings.max_chars)
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-        return DocumentText(repair_text(told.text), told.note)
+        return DocumentText(repair_text(result.text), result.note)
 
     async def scale(self, name: str, content: bytes) -> tuple[str, bytes]:
         folder = _folder()
         try:
             await asyncio.to_thread((folder / "document").write_bytes, content)
-            told = await self._ask("picture", name, folder, self.max_side)
-            return told.note, await asyncio.to_thread(_picture, folder / "out")
+            result = await self._ask("picture", name, folder, self.max_side)
+            return result.note, await asyncio.to_thread(_picture, folder / "out")
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
-    async def _ask(self, kind: str, name: str, folder: Path, most: int) -> _Told:
-        said = self._settings
-        command = [sys.executable, "-I", "-m", WORKER, kind, "document", str(said.memory_mb)]
-        command += [str(int(said.timeout_s) + 1), str(most)]
+    async def _ask(self, kind: str, name: str, folder: Path, most: int) -> _WorkerResult:
+        settings = self._settings
+        command = [sys.executable, "-I", "-m", WORKER, kind, "document", str(settings.memory_mb)]
+        command += [str(int(settings.timeout_s) + 1), str(most)]
         try:
             async with self._processes:
-                ran = await run(command, folder, seconds=said.timeout_s, most=MOST_ANSWERED)
-            told = _told.decode(ran.output)
+                ran = await run(command, folder, seconds=settings.timeout_s, most=MOST_ANSWERED)
+            result = _decoder.decode(ran.output)
         except TookTooLong:
             raise
         except (NotUnderstood, msgspec.DecodeError) as problem:
             detail = problem.detail if isinstance(problem, NotUnderstood) else str(problem)
             raise NotUnderstood("reading it failed", f"{name!r}: {detail}") from None
-        if told.why:
-            raise NotUnderstood(told.why, f"{name!r}: {told.why} {ran.errors!r}")
-        return told
+        if result.why:
+            raise NotUnderstood(result.why, f"{name!r}: {result.why} {ran.errors!r}")
+        return result
 
 
 def _folder() -> Path:

@@ -51,27 +51,27 @@ def _named(session: str) -> str:
 class OpenFile:
     """A file of an agent, open to be read once, from the beginning to the end."""
 
-    def __init__(self, file: int, asked: str, name: str, limit: int) -> None:
+    def __init__(self, file: int, path: str, name: str, limit: int) -> None:
         self.name = name
         self.mime = BYTES
         self.size = 0
         self._file = file
-        self._asked = asked
+        self._path = path
         self._limit = limit
         self._read = 0
         self._when = 0
 
     def check(self) -> None:
         """Raises `FileRefused` for what is never sent."""
-        found, asked = os.fstat(self._file), repr(self._asked)
+        found, shown = os.fstat(self._file), repr(self._path)
         if not stat.S_ISREG(found.st_mode):
-            raise FileRefused(f"{asked} is not a regular file", denied=True)
+            raise FileRefused(f"{shown} is not a regular file", denied=True)
         if found.st_nlink > 1:  # it has another name, which may be anywhere
-            raise FileRefused(f"{asked} is a link: it has another name elsewhere; copy the file", denied=True)
+            raise FileRefused(f"{shown} is a link: it has another name elsewhere; copy the file", denied=True)
         if found.st_size > self._limit:
             raise FileRefused(self._too_large())
         if not found.st_size:
-            raise FileRefused(f"{asked} is empty")
+            raise FileRefused(f"{shown} is empty")
         self.size, self._when = found.st_size, found.st_mtime_ns
         self.mime = mime_of(self.name, os.pread(self._file, HEAD, 0))
 
@@ -79,21 +79,21 @@ class OpenFile:
         try:
             piece = os.read(self._file, min(most, self._limit + 1 - self._read))  # not by its size: it may be growing
         except OSError as error:
-            raise FileRefused(f"{self._asked!r} cannot be read: {error.strerror}") from None
+            raise FileRefused(f"{self._path!r} cannot be read: {error.strerror}") from None
         self._read += len(piece)
         if self._read > self._limit:
             raise FileRefused(self._too_large())
         if not piece:
             found = os.fstat(self._file)
             if (found.st_mtime_ns, found.st_size, self._read) != (self._when, self.size, self.size):
-                raise FileRefused(f"{self._asked!r} changed while it was read; send it once it is complete")
+                raise FileRefused(f"{self._path!r} changed while it was read; send it once it is complete")
         return piece
 
     def close(self) -> None:
         os.close(self._file)
 
     def _too_large(self) -> str:
-        return f"{self._asked!r} is larger than the {in_words(self._limit)} that can be sent"
+        return f"{self._path!r} is larger than the {in_words(self._limit)} that can be sent"
 
 
 class WorkFolder:

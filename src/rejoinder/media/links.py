@@ -69,18 +69,18 @@ class CommandReader:
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def read(self, address: str) -> LinkedPage:
-        said = self._settings
-        command = [argument.replace("{url}", address) for argument in said.command]
+        settings = self._settings
+        command = [argument.replace("{url}", address) for argument in settings.command]
         async with self._free:
             folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="rejoinder-page-"))
             try:
-                ran = await run(command, folder, seconds=said.timeout_s, most=said.max_bytes)
+                ran = await run(command, folder, seconds=settings.timeout_s, most=settings.max_bytes)
             finally:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         words = repair_text(ran.output.decode("utf-8", "replace").strip())
         if not words:
             raise NotUnderstood("there is no text on it")
-        return LinkedPage(address, "", words[: said.max_chars])
+        return LinkedPage(address, "", words[: settings.max_chars])
 
 
 def page_reader(settings: LinkSettings) -> CanReadPages:

@@ -29,10 +29,10 @@ class PictureDescriber:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
     async def _describe(self, picture: Path, content: bytes) -> str:
-        said = self._settings
+        settings = self._settings
         await asyncio.to_thread(picture.write_bytes, content)
-        command = [argument.replace("{file}", str(picture)) for argument in said.command]
-        ran = await run(command, picture.parent, seconds=said.timeout_s, most=MOST_ANSWERED)
+        command = [argument.replace("{file}", str(picture)) for argument in settings.command]
+        ran = await run(command, picture.parent, seconds=settings.timeout_s, most=MOST_ANSWERED)
         words = repair_text(ran.output.decode("utf-8", "replace").strip())
         if not words:
             raise NotUnderstood("it was not described", f"{command[0]} printed nothing")

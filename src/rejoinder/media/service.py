@@ -24,7 +24,7 @@ async def post(url: str, key: Secret | None, body: Callable[[], dict[str, Any]],
             aiohttp.ClientSession(headers=headers, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()) as session,
             session.post(url, allow_redirects=False, **body()) as response,
         ):
-            said = await _beginning(response, most)
+            content = await _beginning(response, most)
             status = response.status
     except TimeoutError:
         raise NotUnderstood("the speech service did not answer in time", f"{url}: {seconds:.0f} s") from None
@@ -34,11 +34,11 @@ async def post(url: str, key: Secret | None, body: Callable[[], dict[str, Any]],
     if status in _REFUSED:
         raise NotUnderstood("the speech service refused the request", f"{url}: status {status}: check its api_key")
     if not 200 <= status < 300:
-        shown = said[:SHOWN].decode("utf-8", "replace")
+        shown = content[:SHOWN].decode("utf-8", "replace")
         raise NotUnderstood("the speech service failed", _without(f"{url}: status {status}: {shown}", key))
-    if len(said) > most:
+    if len(content) > most:
         raise NotUnderstood("the answer of the speech service was too long", f"{url}: more than {most} bytes")
-    return said
+    return content
 
 
 async def _beginning(response: aiohttp.ClientResponse, most: int) -> bytes:

@@ -58,42 +58,49 @@ class SpeechSynthesizer:
             return Recording(content, mime)
 
     async def _speak(self, text: str, voice: str, form: VoiceForm, folder: Path) -> Recording:
-        said = self._settings
-        content = await (self._run(text, voice, folder) if said.command else self._ask(text, voice))
+        settings = self._settings
+        content = await (self._run(text, voice, folder) if settings.command else self._ask(text, voice))
         came = sound.format_of(content)
         if came is None:
             raise NotUnderstood("the result is not audio", f"it begins with {content[:40]!r}")
         if (program := sound.ffmpeg()) is None:
             return Recording(content, sound.MIME_OF[came])
-        limits = {"most_seconds": LONGEST_SECONDS, "seconds": said.timeout_s}
+        limits = {"most_seconds": LONGEST_SECONDS, "seconds": settings.timeout_s}
         measured = await sound.decoded(program, content, folder, **limits)
         if measured.is_silent:
             raise NotUnderstood("nothing was spoken")
         if came != _FORMS[form]:
-            content = await sound.encoded(program, folder / "recording", came, form, folder, seconds=said.timeout_s)
+            content = await sound.encoded(program, folder / "recording", came, form, folder, seconds=settings.timeout_s)
         waveform = await asyncio.to_thread(sound.waveform, measured.path)
         return Recording(content, sound.MIMES[form], measured.seconds, waveform)
 
     async def _run(self, text: str, voice: str, folder: Path) -> bytes:
-        said, words, spoken = self._settings, folder / "words.txt", folder / "spoken"
+        settings, words, spoken = self._settings, folder / "words.txt", folder / "spoken"
         words.write_text(text, encoding="utf-8")
         given = {"{text}": str(words), "{file}": str(spoken), "{voice}": voice}
         command: list[str] = []
-        for argument in said.command:
+        for argument in settings.command:
             for name, value in given.items():
                 argument = argument.replace(name, value)
             command.append(argument)
-        by_input = None if any("{text}" in argument for argument in said.command) else words
-        ran = await run(command, folder, seconds=said.timeout_s, most=MOST_SPOKEN, reads=by_input)
-        if not any("{file}" in argument for argument in said.command):
+        by_input = None if any("{text}" in argument for argument in settings.command) else words
+        ran = await run(command, folder, seconds=settings.timeout_s, most=MOST_SPOKEN, reads=by_input)
+        if not any("{file}" in argument for argument in settings.command):
             return ran.output
         if not spoken.is_file() or spoken.is_symlink():
-            raise NotUnderstood("the program for it failed", f"{said.command[0]} did not write its file")
+            raise NotUnderstood("the program for it failed", f"{settings.command[0]} did not write its file")
         return await asyncio.to_thread(spoken.read_bytes)
 
     async def _ask(self, text: str, voice: str) -> bytes:
-        said = self._settings
-        assert said.base_url is not None
-        asked = {"model": said.model, "voice": voice or USUAL_VOICE, "input": text, "response_format": said.format}
-        url = f"{said.base_url.rstrip('/')}/audio/speech"
-        return await service.post(url, said.api_key, lambda: {"json": asked}, seconds=said.timeout_s, most=MOST_SPOKEN)
+        settings = self._settings
+        assert settings.base_url is not None
+        request = {
+            "model": settings.model,
+            "voice": voice or USUAL_VOICE,
+            "input": text,
+            "response_format": settings.format,
+        }
+        url = f"{settings.base_url.rstrip('/')}/audio/speech"
+        return await service.post(
+            url, settings.api_key, lambda: {"json": request}, seconds=settings.timeout_s, most=MOST_SPOKEN
+        )

@@ -58,26 +58,26 @@ class Transcriber:
         return words
 
     async def _hear(self, name: str, content: bytes, folder: Path) -> str:
-        said, measured = self._settings, None
+        settings, measured = self._settings, None
         if (program := sound.ffmpeg()) is not None:
-            limits = {"most_seconds": said.max_seconds, "seconds": said.timeout_s}
+            limits = {"most_seconds": settings.max_seconds, "seconds": settings.timeout_s}
             measured = await sound.decoded(program, content, folder, **limits)
-            if measured.seconds > said.max_seconds:
-                raise NotUnderstood(longer_than(said.max_seconds))
+            if measured.seconds > settings.max_seconds:
+                raise NotUnderstood(longer_than(settings.max_seconds))
             if measured.is_silent:
                 raise NotUnderstood("nothing can be heard in it")
-        if said.command:
+        if settings.command:
             file = folder / "recording" if measured is None else measured.path
             if measured is None:
                 await asyncio.to_thread(file.write_bytes, content)
-            command = [argument.replace("{file}", str(file)) for argument in said.command]
-            ran = await run(command, folder, seconds=said.timeout_s, most=MOST_ANSWERED)
+            command = [argument.replace("{file}", str(file)) for argument in settings.command]
+            ran = await run(command, folder, seconds=settings.timeout_s, most=MOST_ANSWERED)
             return ran.output.decode("utf-8", "replace")
         return await self._ask(content, measured)
 
     async def _ask(self, content: bytes, measured: sound.Sound | None) -> str:
-        said = self._settings
-        assert said.base_url is not None
+        settings = self._settings
+        assert settings.base_url is not None
         ending = TAKEN.get(sound.format_of(content) or "")
         if ending is None and measured is not None:
             content, ending = await asyncio.to_thread(measured.path.read_bytes), "wav"
@@ -87,14 +87,14 @@ class Transcriber:
         def body() -> dict[str, aiohttp.FormData]:
             form = aiohttp.FormData()
             form.add_field("file", content, filename=f"recording.{ending}", content_type="application/octet-stream")
-            form.add_field("model", said.model)
+            form.add_field("model", settings.model)
             form.add_field("response_format", "json")
-            if said.language:
-                form.add_field("language", said.language)
+            if settings.language:
+                form.add_field("language", settings.language)
             return {"data": form}
 
-        url = f"{said.base_url.rstrip('/')}/audio/transcriptions"
-        answer = await service.post(url, said.api_key, body, seconds=said.timeout_s, most=MOST_ANSWERED)
+        url = f"{settings.base_url.rstrip('/')}/audio/transcriptions"
+        answer = await service.post(url, settings.api_key, body, seconds=settings.timeout_s, most=MOST_ANSWERED)
         try:
             return from_json(answer, _transcript).text
         except msgspec.MsgspecError as problem:

@@ -2,9 +2,9 @@
 
 reading      reader, reading; its layers line_reader, code_reader, tag_reader, stray_reader; header, actions;
              code_spans, silence, visible, gap; `directives`: the declaration of each directive
-judging      directive_outcome, echo; notice: what the agent is told about directives
+judging      directive_outcome, directive_results, echo; notice: what the agent is told about directives
 showing      draft, streaming, secret_filter, typing, tools
-saying       plan, operations, prefix, template, redact, budget, speech, usage_line; rehearsal
+saying       plan, reply_shape, operations, prefix, template, redact, budget, speech, usage_line; rehearsal
 sending      forms: of one try; verdict: on what a platform answered
 for docs     tables
 """

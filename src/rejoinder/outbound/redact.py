@@ -8,6 +8,7 @@ Rule 4: while a text still grows, the word being written is not shown: it might 
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 from msgspec import Struct
 
@@ -48,15 +49,16 @@ class SecretShape(Struct, frozen=True):
     """A kind of secret: the group `secret` of its pattern is taken out, or the whole match if it has no such group."""
 
     name: str
-    pattern: re.Pattern[str]
+    pattern: str
+    """Compiled for the first text with a hint of it: most processes never see most of them."""
     holds: Callable[[str], bool] = _always
     """What else must be true of the secret."""
     hints: tuple[str, ...] = ("",)
     """One of them, in any case, is in every text with such a secret: looking for them is many times faster."""
 
 
-def _token(shapes: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![A-Za-z0-9_-])(?:{shapes})")
+def _token(shapes: str) -> str:
+    return rf"(?<![A-Za-z0-9_-])(?:{shapes})"
 
 
 _BREAK = r"(?:\s|\\[nr])"
@@ -68,7 +70,7 @@ _GIVEN = r"[\"']?\s{0,3}[=:]\s{0,3}[\"']?"
 SHAPES: tuple[SecretShape, ...] = (
     SecretShape(
         "private key",
-        re.compile(
+        (
             rf"-----BEGIN [A-Z ]{{0,24}}?{_KEY_NAME}{_BREAK}*+(?:[A-Za-z-]++: [^\n]*+{_BREAK}++)*+"
             rf"{_BASE64}{{16,}}+(?:{_BREAK}++{_BASE64}{{16,}}+)*+(?:{_BREAK}++{_BASE64}++)?"
             rf"(?:{_BREAK}*+-----END [A-Z ]{{0,24}}?{_KEY_NAME})?"
@@ -103,7 +105,7 @@ SHAPES: tuple[SecretShape, ...] = (
     ),
     SecretShape("SendGrid", _token(r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,}+"), hints=("sg.",)),
     SecretShape("DigitalOcean", _token(r"do[opr]_v1_[a-f0-9]{64}"), hints=("_v1_",)),
-    SecretShape("Telegram", re.compile(r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"), hints=(":",)),
+    SecretShape("Telegram", r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])", hints=(":",)),
     SecretShape("Discord", _token(r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+"), hints=(".",)),
     SecretShape("Matrix", _token(r"syt_[A-Za-z0-9+/=]{2,}_[A-Za-z]{20}_[A-Za-z0-9]{6}"), hints=("syt_",)),
     SecretShape(
@@ -111,7 +113,7 @@ SHAPES: tuple[SecretShape, ...] = (
     ),
     SecretShape(
         "webhook address",
-        re.compile(
+        (
             r"(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks/[0-9]{10,}+)/"
             r"(?P<secret>[A-Za-z0-9_/-]{24,}+)"
         ),
@@ -119,30 +121,27 @@ SHAPES: tuple[SecretShape, ...] = (
     ),
     SecretShape(
         "authorization",
-        re.compile(r"\b(?:bearer|basic)\s{1,3}(?P<secret>[A-Za-z0-9._~+/=-]{20,}+)", re.IGNORECASE),
+        r"(?i)\b(?:bearer|basic)\s{1,3}(?P<secret>[A-Za-z0-9._~+/=-]{20,}+)",
         _is_random,
         hints=("bearer", "basic"),
     ),
     SecretShape(
         "credentials in an address",
-        re.compile(
-            r"(?<![a-z0-9])[a-z][a-z0-9+.-]{1,15}://[^\s/:@]{0,100}:(?P<secret>[^\s/@]{1,200}+)@", re.IGNORECASE
-        ),
+        r"(?i)(?<![a-z0-9])[a-z][a-z0-9+.-]{1,15}://[^\s/:@]{0,100}:(?P<secret>[^\s/@]{1,200}+)@",
         _is_password,
         hints=("@",),
     ),
     SecretShape(
         "named key",
-        re.compile(rf"{_SECRET_NAME}{_GIVEN}(?P<secret>[A-Za-z0-9+/=_.~-]{{16,}}+)", re.IGNORECASE),
+        rf"(?i){_SECRET_NAME}{_GIVEN}(?P<secret>[A-Za-z0-9+/=_.~-]{{16,}}+)",
         _is_random,
         hints=("key", "token"),
     ),
     SecretShape(
         "named password",
-        re.compile(
-            r"(?<![A-Za-z0-9])[A-Za-z0-9_.-]{0,40}(?:password|passwd|pwd|secret|token)[\"']?\s{0,3}=\s{0,3}[\"']?"
-            r"(?P<secret>[^\s\"',;&()\[\]{}]{6,}+)",
-            re.IGNORECASE,
+        (
+            r"(?i)(?<![A-Za-z0-9])[A-Za-z0-9_.-]{0,40}(?:password|passwd|pwd|secret|token)[\"']?\s{0,3}=\s{0,3}[\"']?"
+            r"(?P<secret>[^\s\"',;&()\[\]{}]{6,}+)"
         ),
         _is_chosen,
         hints=("password", "passwd", "pwd", "secret", "token"),
@@ -157,7 +156,8 @@ def redact(text: str) -> str:
     folded = text.casefold()
     for shape in SHAPES:
         if any(hint in folded for hint in shape.hints):
-            text = shape.pattern.sub(_replacement(shape), text)
+            pattern = _compiled(shape.pattern)
+            text = pattern.sub(_replacement(shape, pattern), text)
     return text
 
 
@@ -166,9 +166,14 @@ def _may_hold_a_secret(text: str) -> bool:
     return "=" in text or "://" in text or _LONG_WORD.search(text) is not None
 
 
-def _replacement(shape: SecretShape) -> Callable[[re.Match[str]], str]:
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _replacement(shape: SecretShape, pattern: re.Pattern[str]) -> Callable[[re.Match[str]], str]:
     def replace(found: re.Match[str]) -> str:
-        group = "secret" if "secret" in shape.pattern.groupindex else 0
+        group = "secret" if "secret" in pattern.groupindex else 0
         if not shape.holds(found[group]):
             return found[0]
         start, end = found.span(group)

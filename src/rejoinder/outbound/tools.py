@@ -3,6 +3,8 @@
 from typing import Final, Literal
 
 Display = Literal["full", "compact", "none"]
+WorkPlace = Literal["chat", "log", "nowhere"]
+"""Where people follow a turn: a sub-agent's in its log, and nobody follows one that only listens, or a heartbeat."""
 
 TOOL_MARK: Final = "🔧 "
 TELLING: Final = frozenset({"execute", "other"})
@@ -15,9 +17,15 @@ def display_for(configured: Display | None, *, group: bool, trusted: bool) -> Di
     return "compact" if wanted == "full" and not trusted else wanted
 
 
-def work_shown(verbose: str, configured: Display | None, *, group: bool, trusted: bool) -> tuple[Display, bool]:
+def work_shown(
+    verbose: str, configured: Display | None, *, place: WorkPlace = "chat", group: bool, trusted: bool
+) -> tuple[Display, bool]:
     """How tools are shown where `/verbose` is `on` or `full`, and whether their output is, too: never where others read
-    along."""
+    along. A log has all of it."""
+    if place == "log":
+        return "full", True
+    if place == "nowhere" or verbose == "off":
+        return "none", False
     tools = display_for(configured, group=group, trusted=trusted)
     return tools, verbose == "full" and tools == "full" and not group
 

@@ -6,5 +6,5 @@
 `agent_choice` picks the agent where none was chosen; `reloading` and `debug_settings` change the settings of a gateway
 at work. `incoming` takes what other programs say, `outgoing` tells them what happens, signed by `webhook_signatures`.
 `tools` are what agents may call, and `tool_bridge` (mcp) brings them to agents without HTTP; `python_worker` is the
-process of an isolated python agent. `event_loop` and `garbage_collection` set up a process that serves for long.
+process of an isolated python agent. `event_loop` and `interpreter` set up a process that serves for long.
 """

@@ -43,13 +43,13 @@ class ConfigWriting:
         async with self._one_at_a_time:
             try:
                 key = read_key(change.key)
-                kept = await asyncio.to_thread(self._write, key, change.value)
+                backup = await asyncio.to_thread(self._write, key, change.value)
                 taken = self._gateway.reconfigure(await asyncio.to_thread(self._source.read))
             except (BadUse, BadConfiguration) as wrong:
-                return f"Nothing has changed: {_told(wrong)}"
+                return f"Nothing has changed: {_sentence(wrong)}"
             except OSError as wrong:
                 return f"Nothing has changed: {self._source.watch.path} cannot be written ({wrong.strerror})."
-        return self._said(key, change.value, taken, kept)
+        return self._report(key, change.value, taken, backup)
 
     def _write(self, key: tuple[str, ...], value: str | None) -> Path:
         """Writes the key, or removes it; returns where the file before it is kept."""
@@ -59,27 +59,27 @@ class ConfigWriting:
         except FileNotFoundError:
             raise BadUse(NO_FILE) from None
         changed = without_key(text, key) if value is None else with_key(text, key, read_value(value))
-        new, kept = file.with_name(f"{file.name}.new"), file.with_name(f"{file.name}.bak")
+        new, backup = file.with_name(f"{file.name}.new"), file.with_name(f"{file.name}.bak")
         try:
             _put(new, changed, like=file)
             if any(holds_secret(settings, key) for settings in (self._gateway.configured, self._check(str(new)))):
                 raise BadUse(f"{dotted(key)} holds a secret; write it into the file by hand, best as ${{VARIABLE}}")
             if file.read_text("utf-8") != text:
                 raise BadUse("somebody else has just changed the file; try again")
-            _put(kept, text, like=file)
+            _put(backup, text, like=file)
             new.replace(file)
         finally:
             new.unlink(missing_ok=True)
-        return kept
+        return backup
 
-    def _said(self, key: tuple[str, ...], value: str | None, taken: AppliedSettings, kept: Path) -> str:
+    def _report(self, key: tuple[str, ...], value: str | None, taken: AppliedSettings, backup: Path) -> str:
         name = dotted(key)
         waits = any(f"{name}.".startswith(f"{each}.") or each.startswith(f"{name}.") for each in taken.later)
         when = "It takes effect at the next start: /restart." if waits else "It takes effect with the next message."
         done = f"{name} is no longer in the file." if value is None else "Written into the file."
         shown = None if waits else part(effective(self._gateway.configured), name)
         code = f"\n\n{fenced(shown, 'toml')}" if shown else ""
-        return f"{done} {when} The previous file is {kept.name}.{code}"
+        return f"{done} {when} The previous file is {backup.name}.{code}"
 
 
 def attach(gateway: Gateway, source: SettingsSource) -> None:
@@ -105,7 +105,7 @@ def _put(path: Path, text: str, *, like: Path) -> None:
     shutil.copymode(like, path)
 
 
-def _told(wrong: BadUse | BadConfiguration) -> str:
+def _sentence(wrong: BadUse | BadConfiguration) -> str:
     """Without the place: the file that is wrong does not stay."""
     if isinstance(wrong, BadConfiguration) and wrong.mistakes:
         return "; ".join(f"{mistake.key}: {mistake.sentence}" for mistake in wrong.mistakes)

@@ -48,7 +48,7 @@ class Debugging:
             try:
                 return await self._change(change)
             except (BadUse, BadConfiguration) as wrong:
-                return f"Nothing has changed: {_told(wrong)}"
+                return f"Nothing has changed: {_sentence(wrong)}"
 
     async def _change(self, change: ChangeDebug) -> str:
         if self.is_shared:
@@ -117,7 +117,7 @@ class Debugging:
             if wanted != self._overlay:
                 await self._lay_over(wanted)
         except (BadUse, BadConfiguration) as wrong:  # of another version, or beside another file
-            sentence = f"What /debug has set on another gateway is not in effect here: {_told(wrong)}"
+            sentence = f"What /debug has set on another gateway is not in effect here: {_sentence(wrong)}"
             self._gateway.note_not_in_effect(sentence)
             log.error("%s", sentence)
 
@@ -148,7 +148,7 @@ def attach(gateway: Gateway, source: SettingsSource) -> Debugging | None:
     return debugging
 
 
-def _told(wrong: BadUse | BadConfiguration) -> str:
+def _sentence(wrong: BadUse | BadConfiguration) -> str:
     """Without the place in the file: it is not the file that is wrong."""
     if isinstance(wrong, BadConfiguration) and wrong.mistakes:
         return "; ".join(f"{mistake.key}: {mistake.sentence}" for mistake in wrong.mistakes)

@@ -39,7 +39,7 @@ def staged(settings: schema.Settings) -> tuple[schema.Settings, dict[str, Agent]
     agents = open_agents(replace(settings, agents={name: settings.agents[name] for name in ours}))
     for part in parts:
         agents[part.name] = CastAgent(part, tuple(name for name in (*names[1:], names[0]) if name != part.name))
-    page = next((said.settings for said in settings.channels.values() if said.kind == "web"), WebSettings())
+    page = next((channel.settings for channel in settings.channels.values() if channel.kind == "web"), WebSettings())
     faces = {part.name: part.face for part in parts} | page.faces
     common = CommonChannelSettings(dm="open", groups="open", require_mention=False, agents=names)
     channels = {"web": schema.ConfiguredChannel("web", common, replace(page, faces=faces))}
@@ -97,16 +97,16 @@ async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> Non
     await says(REQUEST.format(first=first, second=second, third=third), "demo")
     if not failed:
         await says(ASIDE.format(third=third), "demo-aside", await _last(web, person))
-    said = (
+    ending = (
         f"That was the demo: every reply, reaction and hand-off was an agent's own choice. Your turn: "
         f"**@{second} tell me a joke**, paste some code, answer one of their messages, or **@all thanks**."
     )
     if failed:
-        said = (
+        ending = (
             f"The demo ends here, because {' and '.join(sorted(failed))} could not answer. The reason is shown "
             f"above, and in full in the log. Fix it in rejoinder.toml and start again."
         )
-    await web.send(Message(Route(web.name, LOBBY), said, key="demo-end"))
+    await web.send(Message(Route(web.name, LOBBY), ending, key="demo-end"))
 
 
 async def _last(web: WebChannel, person: str) -> str | None:

@@ -104,7 +104,7 @@ async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
 async def edges(settings: schema.Settings) -> AsyncIterator[Finding]:
     """What the gateway talks to: agents and platforms."""
     for name, agent in settings.agents.items():
-        yield await _looked(f"agents.{name}", lambda name=name, said=agent: _agent(name, said, settings))
+        yield await _looked(f"agents.{name}", lambda name=name, configured=agent: _agent(name, configured, settings))
     for name, channel in settings.channels.items():
         if channel_kind(channel.kind).opened_by != "command":
             async for finding in _channel(name, channel, settings):
@@ -119,9 +119,9 @@ async def _media(media: MediaSettings) -> AsyncIterator[Finding]:
         ("speech_to_text", media.speech_to_text),
         ("text_to_speech", media.text_to_speech),
     )
-    for name, said in speech:
-        if said.is_on:
-            yield await _looked(f"media.{name}", lambda said=said: check_speech(said))
+    for name, service in speech:
+        if service.is_on:
+            yield await _looked(f"media.{name}", lambda service=service: check_speech(service))
     if media.pictures.command:
         yield await _looked("media.pictures", lambda: check_pictures(media.pictures))
     if media.links.enabled:
@@ -152,8 +152,8 @@ async def _looked(what: str, look: Look) -> Finding:
 # --- what is looked at ------------------------------------------------------------------------------
 
 
-async def _agent(name: str, said: schema.ConfiguredAgent, settings: schema.Settings) -> str:
-    agent = opening.open_agents(schema.Settings(gateway=settings.gateway, agents={name: said}))[name]
+async def _agent(name: str, configured: schema.ConfiguredAgent, settings: schema.Settings) -> str:
+    agent = opening.open_agents(schema.Settings(gateway=settings.gateway, agents={name: configured}))[name]
     try:
         if isinstance(agent, AgentCanCheck):
             return await agent.check()
@@ -163,15 +163,17 @@ async def _agent(name: str, said: schema.ConfiguredAgent, settings: schema.Setti
             await agent.close()
 
 
-async def _channel(name: str, said: schema.ConfiguredChannel, settings: schema.Settings) -> AsyncIterator[Finding]:
+async def _channel(
+    name: str, configured: schema.ConfiguredChannel, settings: schema.Settings
+) -> AsyncIterator[Finding]:
     """One for each account, which has its own failures (CH-4)."""
     what = f"channels.{name}"
-    if (check := channel_kind(said.kind).check) is not None:
+    if (check := channel_kind(configured.kind).check) is not None:
         gateway = await _gateway(settings.gateway.store)
-        yield await _looked(what, lambda: check(said.settings, gateway))
+        yield await _looked(what, lambda: check(configured.settings, gateway))
         return
     try:
-        accounts = opening.open_accounts(name, said)
+        accounts = opening.open_accounts(name, configured)
     except RejoinderError as problem:
         yield Finding(what, False, problem.sentence)
         return
@@ -211,8 +213,8 @@ async def _store(store: str) -> str:
     finally:
         await reader.close()
     held = f", and a gateway runs on it ({running})" if (running := await _gateway(store)) else ""
-    told = f"; {quarantined} quarantined, which `rejoinder dead` lists" if quarantined else ""
-    return f"{place_of(store)} is intact, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
+    in_quarantine = f"; {quarantined} quarantined, which `rejoinder dead` lists" if quarantined else ""
+    return f"{place_of(store)} is intact, with {sessions} session{'' if sessions == 1 else 's'}{held}{in_quarantine}"
 
 
 async def _processes(deployment: Deployment) -> str:
@@ -228,19 +230,21 @@ async def _processes(deployment: Deployment) -> str:
         lease = f", lease {each.lease_seconds:.0f} s" if each.lease_seconds is not None else ""
         waits = f"; {each.waiting} messages wait, for {each.lag_seconds:.0f} s" if each.waiting else ""
         lines.append(f"{each.name}: {what}{lease}{duties}{waits}")
-    told = "\n".join(lines)
+    report = "\n".join(lines)
     if not any(each.claims for each in processes):
-        raise BadUse(f"{told}\nno process answers: only fronts run; start `rejoinder worker` or `rejoinder run`")
+        raise BadUse(f"{report}\nno process answers: only fronts run; start `rejoinder worker` or `rejoinder run`")
     if deployment.lag_seconds > LATE_SECONDS:
         late = f"a message has waited for {deployment.lag_seconds:.0f} s and no process has taken it"
-        raise BadUse(f"{told}\n{late}; look at the log of the process that holds its shard")
-    return told
+        raise BadUse(f"{report}\n{late}; look at the log of the process that holds its shard")
+    return report
 
 
 async def _agreed(settings: schema.Settings, *, others: bool) -> str:
     """Whether a gateway of this configuration could work beside the others (SC-25)."""
     recorded = await _read(settings.gateway.store, lambda reader: reader.facts(SCOPE)) or {}
-    accounts = [(name, each) for name, said in with_page(settings).channels.items() for each in account_names(said)]
+    accounts = [
+        (name, each) for name, channel in with_page(settings).channels.items() for each in account_names(channel)
+    ]
     here = {**homes_by(settings.session), ACCOUNTS: accounts_named(accounts)}
     if differs := difference(recorded, here, others=others):
         raise BadUse(differs)

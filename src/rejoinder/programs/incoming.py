@@ -53,8 +53,8 @@ class Incoming:
     def name_of(self, token: str) -> str | None:
         """Whose token it is. Looks at all of them, so that the time it takes tells nothing."""
         found = None
-        for name, said in self._gateway.configured.api.tokens.items():
-            if compare_digest(said.token.reveal().encode(), token.encode("utf-8", "surrogatepass")):
+        for name, program in self._gateway.configured.api.tokens.items():
+            if compare_digest(program.token.reveal().encode(), token.encode("utf-8", "surrogatepass")):
                 found = name
         return found
 

@@ -11,6 +11,8 @@ interval is over, each time the event loop lets go of it, for every socket and e
 
 import gc
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 
 YOUNG = 20_000
 """Objects allocated in excess of those freed, after which the collector looks for cycles among the young ones."""
@@ -18,6 +20,17 @@ MIDDLE, OLD = 2, 50
 """How many such looks are between two at the middle generation, and how many of those between two at everything. The
 middle one is looked at often, because then there is little in it: 60,000 objects take 10 ms, 220,000 took 40 ms."""
 SWITCH_SECONDS = 0.001
+
+
+@contextmanager
+def without_collection() -> Generator[None]:
+    """For what loads a lot and then goes on with the collector's defaults."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pause_collection() -> None:

@@ -147,8 +147,8 @@ async def invite_by_operator(store: OperatorStore | SharedStore, name: str, now:
     if address is None:
         raise BadUse(NO_LOGIN)
     logins = scope_of(log, LOGINS)
-    person, token, kept = invite(await store.facts(logins), name, agents, int(now.timestamp() * 1000))
-    await store.write(PutFact(logins, person.id, kept))
+    person, token, row = invite(await store.facts(logins), name, agents, int(now.timestamp() * 1000))
+    await store.write(PutFact(logins, person.id, row))
     return person.name, invitation(address.decode(), token)
 
 

@@ -54,7 +54,7 @@ class WebhookSender:
         self._gateway = gateway
         self._start = start
         self._news: dict[str, asyncio.Event] = {}
-        self._told: dict[str, str] = {}
+        self._logged: dict[str, str] = {}
 
     async def run(self) -> None:
         """Until it is cancelled; looks now and then which hooks there are."""
@@ -105,12 +105,12 @@ class WebhookSender:
             return None
         result, why = await self._post(hook, claimed, http)
         if result == "taken":
-            self._told.pop(name, None)
+            self._logged.pop(name, None)
             await store.write(EndHookEvent(claimed, "taken"))
             return 0.0
         self._say(name, why)
-        if datetime.now(UTC) - claimed.told.made > TRIED_FOR:
-            log.warning("hooks.%s: %s was given up after 24 hours: %s", name, claimed.told.event, why)
+        if datetime.now(UTC) - claimed.row.made > TRIED_FOR:
+            log.warning("hooks.%s: %s was given up after 24 hours: %s", name, claimed.row.event, why)
             await store.write(EndHookEvent(claimed, "dead", why))
             return 0.0
         pause = pause_after(claimed.attempts) * uniform(0.8, 1.2)
@@ -120,11 +120,11 @@ class WebhookSender:
     async def _post(
         self, hook: HookSettings, claimed: ClaimedHookEvent, http: aiohttp.ClientSession
     ) -> tuple[Result, str]:
-        told = claimed.told
-        signed = webhook_signatures.headers(hook.secret.reveal(), told.event, int(time.time()), told.body)
+        row = claimed.row
+        signed = webhook_signatures.headers(hook.secret.reveal(), row.event, int(time.time()), row.body)
         headers = {**signed, "content-type": "application/json", "user-agent": f"rejoinder/{rejoinder.__version__}"}
         try:
-            async with http.post(hook.url, data=told.body, headers=headers, allow_redirects=False) as answer:
+            async with http.post(hook.url, data=row.body, headers=headers, allow_redirects=False) as answer:
                 status = answer.status
         except TimeoutError:
             return "down", f"no answer within {TIMEOUT:.0f} s"
@@ -136,6 +136,6 @@ class WebhookSender:
 
     def _say(self, name: str, why: str) -> None:
         """Once for each reason, until it works again."""
-        if self._told.get(name) != why:
-            self._told[name] = why
+        if self._logged.get(name) != why:
+            self._logged[name] = why
             log.warning("hooks.%s: an event was not accepted: %s. It is tried again, for up to 24 hours.", name, why)

@@ -61,9 +61,9 @@ def page_services(
         with gateway.lend(agent) as lent:
             now = gateway.in_effect
             most = now.max_answer_chars(agent)
-            said = complete(lent, tuple(map(line, messages)), now.silence, now.directives, most)
-            async with aclosing(said):
-                async for piece in said:
+            pieces = complete(lent, tuple(map(line, messages)), now.silence, now.directives, most)
+            async with aclosing(pieces):
+                async for piece in pieces:
                     match piece:
                         case Failed(sentence=sentence, detail=detail):
                             raise Unanswered(sentence, detail)
@@ -112,7 +112,7 @@ def page_services(
         version=rejoinder.__version__,
         store=store,
         health=gateway.health,
-        disagrees=lambda: gateway.sharing.disagrees,
+        disagrees=lambda: gateway.cluster_member.disagrees,
         channels=channels,
         complete=answer,
         resend=resend,

@@ -36,8 +36,8 @@ async def open_pages(
     new_token: bool,
 ) -> None:
     """Returns when the pages can be opened, and says where they are."""
-    kept, told = await _token(web, facts, new_token)
-    login = Login(kept, await web.journal.invited())
+    token_hash, shown_token = await _token(web, facts, new_token)
+    login = Login(token_hash, await web.journal.invited())
     where = address(listening)
     invitations = Invitations(web, public_address(facts, listening) if login.needed else None)
     await invitations.begin()
@@ -59,10 +59,10 @@ async def open_pages(
     say(f"The console is at {where}/console")
     if facts.host in EVERYWHERE:
         say("Other machines reach both at this machine's address, on the same port.")
-    if told is not None:
-        say(f"Log in with this token, which is not shown again: {told}")
-        say(f"or open this once: {where}/login?token={told}")
-    elif kept is not None:
+    if shown_token is not None:
+        say(f"Log in with this token, which is not shown again: {shown_token}")
+        say(f"or open this once: {where}/login?token={shown_token}")
+    elif token_hash is not None:
         say("Log in with your token. `rejoinder run --new-token` makes another one.")
 
 
@@ -74,10 +74,10 @@ async def _token(web: WebChannel, facts: WebSettings, new: bool) -> tuple[str | 
         return hashed(facts.token.reveal()), None
     if not facts.is_exposed:
         return None, None
-    kept = None if new else await web.journal.token()
-    if kept is not None and is_hash(kept):
-        return kept, None
+    token_hash = None if new else await web.journal.token()
+    if token_hash is not None and is_hash(token_hash):
+        return token_hash, None
     token = make_token()
-    kept = hashed(token)
-    await web.journal.keep_token(kept)
-    return kept, token
+    token_hash = hashed(token)
+    await web.journal.keep_token(token_hash)
+    return token_hash, token

@@ -34,17 +34,17 @@ ENDED_SECONDS = 3.0
 
 
 def main(name: str, call: str, path: str) -> None:
-    told, say = os.dup(0), os.dup(1)
+    requests, answers = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    asyncio.run(_serve(name, Settings(call=call, path=path), told, say))
+    asyncio.run(_serve(name, Settings(call=call, path=path), requests, answers))
     os._exit(0)  # a thread that never ends must not keep the process
 
 
-async def _serve(name: str, settings: Settings, requests: int, say: int) -> None:
+async def _serve(name: str, settings: Settings, requests: int, answers: int) -> None:
     loop = asyncio.get_running_loop()
-    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(say, "wb"))
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(answers, "wb"))
     out = asyncio.StreamWriter(transport, protocol, None, loop)
     reader = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(requests, "rb"))
@@ -72,7 +72,7 @@ class Worker:
         lines = Lines(LONGEST_TURN)
         while chunk := await requests.read(PIECE):
             for line in lines.feed(chunk):
-                self._take(wire.told(line))
+                self._take(wire.read_request(line))
 
     def _take(self, message: wire.ToProcess) -> None:
         match message:

@@ -88,15 +88,15 @@ class Reloading:
         try:
             taken = self._gateway.reconfigure(await asyncio.to_thread(self._read))
         except BadConfiguration as wrong:
-            told = "; ".join(str(wrong).splitlines())
+            mistakes = "; ".join(str(wrong).splitlines())
             where = "" if wrong.mistakes else f"{file}: "
-            return await self._refuse(f"{where}{_ended(told)} {AS_IT_WAS}.")
+            return await self._refuse(f"{where}{_ended(mistakes)} {AS_IT_WAS}.")
         except Exception as error:  # another package's code may raise anything
             log.debug("%s could not be applied", file, exc_info=error)
             return await self._refuse(f"{file} could not be applied ({type(error).__name__}). {AS_IT_WAS}.")
         self._gateway.note_not_in_effect(_waiting(taken))
         if taken.now or taken.later or not_in_effect:
-            await self._say(logging.INFO, f"{file} was read again: {_told(taken)}.")
+            await self._say(logging.INFO, f"{file} was read again: {_summary(taken)}.")
 
     async def _refuse(self, sentence: str) -> None:
         self._gateway.note_not_in_effect(sentence)
@@ -109,7 +109,7 @@ class Reloading:
             await self._tell(sentence)
 
 
-def _told(taken: AppliedSettings) -> str:
+def _summary(taken: AppliedSettings) -> str:
     now = f"{listed(taken.now)} {_apply(taken.now)} from the next message on" if taken.now else ""
     return "; ".join(filter(None, (now, _waiting(taken)))) or "nothing has changed in it"
 

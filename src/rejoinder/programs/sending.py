@@ -16,12 +16,12 @@ from rejoinder.store.base import PartIntent, StoreReader
 
 def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool = False) -> tuple[PartIntent, ...]:
     """A text of the operator's as the parts a gateway sends; none when there is nothing to see."""
-    said = settings.channels.get(route.channel)
-    if said is None:
+    configured = settings.channels.get(route.channel)
+    if configured is None:
         there = ", ".join(sorted(settings.channels)) or "none"
         raise BadConfiguration(f"no channel called {route.channel!r} is configured; there are: {there}")
-    declared = channel_kind(said.kind)
-    options = RenderOptions(declared.renderer, declared.limits.length, declared.limits.unit, said.common.tables)
+    declared = channel_kind(configured.kind)
+    options = RenderOptions(declared.renderer, declared.limits.length, declared.limits.unit, configured.common.tables)
     planned = plan.say(redact(text), route, options, plan.AnswerWording(silent=silent), f"operator:{uuid4()}")
     return tuple(PartIntent(each.key, route, encode(each.operation), kind(each.operation)) for each in planned)
 

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,29 +11,29 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.app import SELF, Gateway
+from rejoinder.channels.base import Channel
 from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.default_channels import default_channels
 from rejoinder.config.kinds import channel_kind, is_in_memory, shared_stores
-from rejoinder.errors import BadUse
+from rejoinder.errors import BadUse, RejoinderError
 from rejoinder.events import ChangeInvitations
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.programs import config_writing, debug_settings
 from rejoinder.programs.agent_choice import absent_programs
 from rejoinder.programs.interpreter import tune_to_serve
-from rejoinder.programs.invitations import command_of_worker
 from rejoinder.programs.reloading import Reloading, SettingsSource
-from rejoinder.programs.signals import Told, serve_until_told
+from rejoinder.programs.signals import EndedBy, serve_until_told
 from rejoinder.rendering import RenderOptions
+from rejoinder.runtime.cluster_member import ProcessRole
 from rejoinder.runtime.place.restarting import RestartCheck
-from rejoinder.runtime.sharing import ProcessRole
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import (
     SharedStore,
 )
 from rejoinder.wiring.opening import menu, open_channels
-from rejoinder.wiring.stores import open_store_when_ready, place_of, sharing, shown
+from rejoinder.wiring.stores import open_store, open_store_when_ready, place_of, share_options, shown
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -52,24 +52,31 @@ HOOKS_LOOKED_FOR = 2.0
 def with_page(settings: schema.Settings, port: int | None = None) -> schema.Settings:
     """The channels that `run` serves: without any, those served by default, such as the page, with all agents. Everyone
     who may open the page owns it."""
-    served = {name: said for name, said in settings.channels.items() if channel_kind(said.kind).opened_by != "command"}
+    served = {
+        name: channel
+        for name, channel in settings.channels.items()
+        if channel_kind(channel.kind).opened_by != "command"
+    }
     if not served:
         names = tuple(settings.agents)
         here = {"agents": names} if len(names) > 1 else {"agent": next(iter(names), None)}
-        served = {name: replace(said, common=replace(said.common, **here)) for name, said in default_channels().items()}
-    channels = {name: _owned(said, port) if said.kind == "web" else said for name, said in served.items()}
+        served = {
+            name: replace(channel, common=replace(channel.common, **here))
+            for name, channel in default_channels().items()
+        }
+    channels = {name: _owned(channel, port) if channel.kind == "web" else channel for name, channel in served.items()}
     return replace(settings, channels=channels)
 
 
-def _owned(said: schema.ConfiguredChannel, port: int | None) -> schema.ConfiguredChannel:
-    common = replace(said.common, owners=(*said.common.owners, SELF))
-    section = said.settings if port is None else replace(said.settings, port=port)
-    return replace(said, common=common, settings=section)
+def _owned(channel: schema.ConfiguredChannel, port: int | None) -> schema.ConfiguredChannel:
+    common = replace(channel.common, owners=(*channel.common.owners, SELF))
+    section = channel.settings if port is None else replace(channel.settings, port=port)
+    return replace(channel, common=common, settings=section)
 
 
-def _members(said: schema.ConfiguredChannel, settings: schema.Settings) -> tuple[str, ...]:
+def _members(channel: schema.ConfiguredChannel, settings: schema.Settings) -> tuple[str, ...]:
     """The agents on the page."""
-    return said.common.agents or ((said.common.agent,) if said.common.agent else tuple(settings.agents)[:1])
+    return channel.common.agents or ((channel.common.agent,) if channel.common.agent else tuple(settings.agents)[:1])
 
 
 # --- at work ----------------------------------------------------------------------------------------
@@ -90,19 +97,18 @@ async def serve(
     source: SettingsSource | None = None,
     restart_check: RestartCheck | None = None,
     role: ProcessRole = "all",
-) -> Told:
+) -> EndedBy:
     """Runs until every channel has ended, or a signal or a restart ends it cleanly; returns which of these.
 
     `beginning`: what is said first, once nothing can keep the gateway from starting any more. `agents`: opened
     elsewhere, used instead of those of the settings. `source`: where the settings came from; it is watched for changes.
     `restart_check`: as for `Gateway`. `role`: what this process does, beside others on the same store (SC-24).
     """
-    page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
+    page = next(((name, channel) for name, channel in settings.channels.items() if channel.kind == "web"), None)
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
-        channels = open_channels(settings)
         # First: a second gateway is refused here.
-        store = await open_store_when_ready(settings.gateway.store, sharing(settings.gateway))
+        channels, store = await _channels_and_store(settings)
         stack.push_async_callback(store.close)
         _refuse_alone(role, store, settings)
         web: WebChannel | None = None
@@ -116,7 +122,7 @@ async def serve(
         gateway = await stack.enter_async_context(
             Gateway(only, agents=agents, channels=channels, store=store, restart_check=restart_check)
         )
-        role = _possible_role(role, settings, say) if gateway.sharing.is_shared else role
+        role = _possible_role(role, settings, say) if gateway.cluster_member.is_shared else role
         tasks = await stack.enter_async_context(Tasks())
         for sentence in (*beginning, kept_in(settings.gateway.store)):
             say(sentence)
@@ -127,7 +133,7 @@ async def serve(
             if play is not None:
                 tasks.start("play", play(gateway, web))
         if web is not None and role == "worker":
-            gateway.commands.provide(ChangeInvitations, partial(command_of_worker, gateway.store))
+            _invite_beside_the_page(gateway)
         tasks.start("hooks over HTTP", _tell_programs(gateway, tasks))
         rehearse(PROSE, gateway.render_options)
         tune_to_serve()
@@ -139,6 +145,19 @@ async def serve(
                 tasks.start("debug", debugging.follow())
             config_writing.attach(gateway, source)
         return await serve_until_told(gateway, role)
+
+
+async def _channels_and_store(settings: schema.Settings) -> tuple[list[Channel], SharedStore]:
+    """The store is opened in a thread while the channels are loaded: both mostly wait for C code, disk or network."""
+    url, how = settings.gateway.store, share_options(settings.gateway)
+    opening = asyncio.get_running_loop().run_in_executor(None, open_store, url, how)
+    try:
+        channels = open_channels(settings)
+    except BaseException:
+        with suppress(RejoinderError):
+            await (await opening).close()
+        raise
+    return channels, await open_store_when_ready(url, how, opening)
 
 
 def _possible_role(role: ProcessRole, settings: schema.Settings, say: Say) -> ProcessRole:
@@ -159,16 +178,22 @@ def _refuse_alone(role: ProcessRole, store: SharedStore, settings: schema.Settin
 
 
 def _page_channel(
-    name: str, said: schema.ConfiguredChannel, settings: schema.Settings
+    name: str, configured: schema.ConfiguredChannel, settings: schema.Settings
 ) -> "tuple[WebChannel, WebSettings]":
-    facts, here = cast(WebSettings, said.settings), _members(said, settings)
-    return open_channel(name, facts, here, said.common.wake if len(here) > 1 else "lead", menu(settings)), facts
+    facts, here = cast(WebSettings, configured.settings), _members(configured, settings)
+    return open_channel(name, facts, here, configured.common.wake if len(here) > 1 else "lead", menu(settings)), facts
 
 
 def _bound(facts: WebSettings) -> socket.socket:
     from rejoinder.channels.web.port import bind  # noqa: PLC0415 - only loaded for a page
 
     return bind(facts.host, facts.port)
+
+
+def _invite_beside_the_page(gateway: Gateway) -> None:
+    from rejoinder.programs.invitations import command_of_worker  # noqa: PLC0415 - only loaded for a page
+
+    gateway.commands.provide(ChangeInvitations, partial(command_of_worker, gateway.store))
 
 
 async def _tell_programs(gateway: Gateway, tasks: Tasks) -> None:

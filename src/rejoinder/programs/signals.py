@@ -5,26 +5,26 @@ import logging
 import signal
 
 from rejoinder.app import GRACE, Gateway, Restart
-from rejoinder.runtime.sharing import ProcessRole
+from rejoinder.runtime.cluster_member import ProcessRole
 
 log = logging.getLogger(__name__)
 
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
-Told = signal.Signals | Restart | None
+EndedBy = signal.Signals | Restart | None
 """What ended a gateway; None: it ended by itself."""
 
 
-async def serve_until_told(gateway: Gateway, role: ProcessRole = "all") -> Told:
+async def serve_until_told(gateway: Gateway, role: ProcessRole = "all") -> EndedBy:
     """Like `Gateway.serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once."""
-    loop, told = asyncio.get_running_loop(), list[signal.Signals]()
+    loop, received = asyncio.get_running_loop(), list[signal.Signals]()
 
     def end(number: signal.Signals) -> None:
-        gateway.tasks.start("drain", gateway.drain(0 if told else GRACE))
-        if not told and (running := sum(engine.lanes.at_work for engine in gateway.engines)):
+        gateway.tasks.start("drain", gateway.drain(0 if received else GRACE))
+        if not received and (running := sum(engine.lanes.at_work for engine in gateway.engines)):
             answers = "An answer is" if running == 1 else f"{running} answers are"
             log.info("%s being finished, for up to %.0f s; a second signal ends it at once", answers, GRACE)
-        told.append(number)
+        received.append(number)
 
     for number in ENDING:
         loop.add_signal_handler(number, end, number)
@@ -33,4 +33,4 @@ async def serve_until_told(gateway: Gateway, role: ProcessRole = "all") -> Told:
     finally:
         for number in ENDING:
             loop.remove_signal_handler(number)
-    return told[0] if told else gateway.restart
+    return received[0] if received else gateway.restart

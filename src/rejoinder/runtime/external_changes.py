@@ -77,7 +77,7 @@ class ExternalChanges:
             everything, self._again, self._arrived = self._again, False, False
             try:
                 if everything:
-                    await self._parts.readmission.look()
+                    await self._parts.queue.readmission.look()
                     await self._parts.questions.look_elsewhere()
                     for route in await self._store.routes_to_send():
                         self._outbox.wake(route)

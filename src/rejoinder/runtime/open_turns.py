@@ -45,7 +45,7 @@ class OpenTurns:
                     self._leave(open, str(problem))
                     continue
                 turn, about = open.turn, open.inputs[-1].event.inbound.message_id
-                await self._parts.quarantine.put_unreadable_turn(
+                await self._parts.queue.quarantine.put_unreadable_turn(
                     turn.session, turn.id, about, turn.route, problem, open.parts
                 )
 
@@ -72,15 +72,15 @@ class OpenTurns:
         elif rerun_policy(turn.crashes, turn.alone) is RerunPolicy.NEVER:
             asked_for = [put.event.inbound for put in inputs]
             prefix = None if decided.listening else await self._prefix(inputs[-1])
-            await self._parts.quarantine.put_turn(turn, asked_for, open.parts, conversation, prefix)
+            await self._parts.queue.quarantine.put_turn(turn, asked_for, open.parts, conversation, prefix)
         else:
             session = await self._parts.sessions.find(turn.session, decided.agent, self._clock())
             await conversation.open(self._clock())
-            turn_inputs = tuple(self._parts.backlogs.turn_input(put, conversation) for put in inputs)
-            in_line = tuple(self._parts.queueing.in_line(each.message, session) for each in turn_inputs)
-            queue = self._parts.queueing.of(turn.route.channel, session)
+            turn_inputs = tuple(self._parts.queue.backlogs.turn_input(put, conversation) for put in inputs)
+            in_line = tuple(self._parts.queue.settings.in_line(each.message, session) for each in turn_inputs)
+            queue = self._parts.queue.settings.of(turn.route.channel, session)
             said_at = (each.message.inbound.own_route for each in turn_inputs)
-            lane = self._parts.lanes.lane(turn.session, decided.agent, queue, turn.route, *said_at)
+            lane = self._parts.queue.lanes.lane(turn.session, decided.agent, queue, turn.route, *said_at)
             self.resumed.add(turn.id)
             lane.resume(turn_inputs, in_line, ResumedTurn(turn, open.parts, self._outbox.said(open.parts)))
             if lane.held_back:

@@ -67,11 +67,11 @@ class Recovery:
                 what = "%s: the %s of message %s is left to other processes: %s"
                 log.warning(what, unread.where, unread.kind, unread.message, unread.why)
             else:
-                await parts.quarantine.put_unread(unread)
+                await parts.queue.quarantine.put_unread(unread)
         events = [event for event in found.events if not await self._entry.move(event)]
         events = tuple([event for event in events if self._can_be_decided(event)])
         if any(event.attempts for event in events):
-            parts.slots.pause()
+            parts.queue.slots.pause()
         try:
             await self._open_turns.resume(found.turns)
             expired = await parts.questions.keep_of(self._open_turns.resumed)
@@ -79,14 +79,14 @@ class Recovery:
             await self._queue(found)
             await self._decide(events)
         finally:
-            parts.slots.resume()
-        await parts.readmission.look()
+            parts.queue.slots.resume()
+        await parts.queue.readmission.look()
         self._over.set()
 
     async def _queue(self, found: Found) -> None:
         for backlog in found.backlogs:
             try:
-                await self._parts.backlogs.queue(backlog)
+                await self._parts.queue.backlogs.queue(backlog)
             except Unreadable as problem:
                 log.error("%s: what is queued here stays queued: %s", backlog.session, problem)
 
@@ -116,12 +116,12 @@ class Recovery:
             for event in events:
                 self._entry.take(event)
             return
-        await self._parts.slots.tried.wait()
+        await self._parts.queue.slots.tried.wait()
         for event in events:
             if self._stopped:
                 return
             if event.alone >= MOST_ALONE:
-                await self._parts.quarantine.put_event(event)
+                await self._parts.queue.quarantine.put_event(event)
             else:
                 await self._try(event)
                 await self._tasks.wait(self._entry.decide(event))

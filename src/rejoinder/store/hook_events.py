@@ -13,7 +13,7 @@ class ClaimedHookEvent(Struct, frozen=True):
     """An event that one process posts now."""
 
     id: int
-    told: HookEvent
+    row: HookEvent
     attempts: int
     """This one included."""
 

@@ -52,17 +52,17 @@ class Conflict(Exception):
 
 
 async def _sessions(services: PageServices, _: Flow, request: Request) -> Struct:
-    kept = await services.store.sessions(MOST_SESSIONS)
-    seen = [views.session_view(each, len(await services.store.waiting_inputs(each.session.key))) for each in kept]
+    stored = await services.store.sessions(MOST_SESSIONS)
+    seen = [views.session_view(each, len(await services.store.waiting_inputs(each.session.key))) for each in stored]
     return views.SessionList(tuple(seen))
 
 
 async def _lanes(services: PageServices, _: Flow, request: Request) -> Struct:
     lanes: list[views.LaneView] = []
-    for kept in await services.store.sessions(MOST_SESSIONS):
-        if waiting := await services.store.waiting_inputs(kept.session.key):
+    for stored in await services.store.sessions(MOST_SESSIONS):
+        if waiting := await services.store.waiting_inputs(stored.session.key):
             line = tuple(map(views.waiting_view, waiting))
-            lanes.append(views.LaneView(kept.session.key, kept.session.agent, line))
+            lanes.append(views.LaneView(stored.session.key, stored.session.agent, line))
     return views.LaneList(tuple(lanes))
 
 
@@ -115,10 +115,10 @@ async def _rerun(services: PageServices, _: Flow, request: Request) -> Struct:
 
 async def _subagents(services: PageServices, _: Flow, request: Request) -> Struct:
     store = services.store
-    kept = await store.latest_subagents(MOST_SUBAGENTS)
-    logs = [await store.transcript(each.session, each.started, MOST_ENTRIES) for each in kept]
-    doing = [services.doing(each.session) for each in kept]
-    return views.SubagentList(tuple(map(views.subagent_view, kept, logs, doing)))
+    stored = await store.latest_subagents(MOST_SUBAGENTS)
+    logs = [await store.transcript(each.session, each.started, MOST_ENTRIES) for each in stored]
+    doing = [services.doing(each.session) for each in stored]
+    return views.SubagentList(tuple(map(views.subagent_view, stored, logs, doing)))
 
 
 async def _processes(services: PageServices, _: Flow, request: Request) -> Struct:
@@ -173,9 +173,9 @@ async def _traces(services: PageServices, _: Flow, request: Request) -> Struct:
 async def _event(store: StoreReader, event: InboxEvent) -> views.EventView:
     handled: list[HandledTurn] = []
     for put in await store.inputs_of(event.id):
-        kept = await store.session(put.session)
+        stored = await store.session(put.session)
         turn = await store.turn(put.turn) if put.turn is not None else None
-        agent = kept.session.agent if kept is not None else put.session
+        agent = stored.session.agent if stored is not None else put.session
         handled.append(HandledTurn(agent, put, turn.turn if turn is not None else None))
     return views.event_view(event, await store.trace(event.id), tuple(handled))
 

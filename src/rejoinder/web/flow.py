@@ -55,7 +55,9 @@ class Flow:
         self._metrics = metrics
         self._came: Bounded[tuple[str, str], float] = Bounded(REMEMBERED)
         self._introduced: Bounded[tuple[str, str], None] = Bounded(REMEMBERED)
-        self._asked: Bounded[Place, float] = Bounded(REMEMBERED)  # places whose last message has had no reply yet
+        self._waiting_since: Bounded[Place, float] = Bounded(
+            REMEMBERED
+        )  # places whose last message has had no reply yet
         self._first_words: deque[tuple[float, float]] = deque()
         self._answers: deque[tuple[float, float]] = deque()
         self._received = self._sent = 0
@@ -68,7 +70,7 @@ class Flow:
         self._metrics.received.labels(message.channel).inc()
         self._came[message.channel, message.message_id] = now
         if not message.sender.is_bot:
-            self._asked.renew((message.channel, message.chat.id, message.thread), now)
+            self._waiting_since.renew((message.channel, message.chat.id, message.thread), now)
         self._introduce(message, _now())
 
     def _introduce(self, message: Inbound, at: int) -> None:
@@ -101,9 +103,9 @@ class Flow:
     def _saw_words(self, route: Route) -> None:
         """The first words after a message: of a draft, or of an answer that came whole."""
         now = time.monotonic()
-        if (asked := self._asked.pop((route.channel, route.chat, route.thread), None)) is not None:
-            self._first_words.append((now, now - asked))
-            self._metrics.first_word.observe(now - asked)
+        if (since := self._waiting_since.pop((route.channel, route.chat, route.thread), None)) is not None:
+            self._first_words.append((now, now - since))
+            self._metrics.first_word.observe(now - since)
 
     async def sent(self, happening: ReplySent) -> None:
         route = happening.route

@@ -29,7 +29,7 @@ async def take(services: PageServices, request: Request) -> PostedMessage:
     if request.headers.get("content-type", "").partition(";")[0].strip().casefold() != JSON:
         raise Refusal(415, f"send JSON, with the header `Content-Type: {JSON}`")
     try:
-        said = msgspec.json.decode(await request.body(), type=ProgramMessage)
+        message = msgspec.json.decode(await request.body(), type=ProgramMessage)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
         raise Refusal(400, f"this cannot be read as a message: {problem}") from None
-    return await services.programs.post(request.scope[HOLDER], said, key)
+    return await services.programs.post(request.scope[HOLDER], message, key)

@@ -61,8 +61,8 @@ class Login:
         return self._people[token] if int(until) > time.time() else None
 
     def cookie(self, person: Person) -> str:
-        said = f"{int(time.time()) + LASTS}.{_written(person.id)}"
-        return f"{said}.{_sign(self._tokens[person.id], said)}"
+        payload = f"{int(time.time()) + LASTS}.{_written(person.id)}"
+        return f"{payload}.{_sign(self._tokens[person.id], payload)}"
 
 
 def is_owner(person: Person | None) -> bool:
@@ -70,8 +70,8 @@ def is_owner(person: Person | None) -> bool:
     return person is None or person.id == OWNER
 
 
-def _sign(token: str, said: str) -> str:
-    return hmac.new(token.encode(), said.encode(), "sha256").hexdigest()
+def _sign(token: str, payload: str) -> str:
+    return hmac.new(token.encode(), payload.encode(), "sha256").hexdigest()
 
 
 def _written(id: str) -> str:

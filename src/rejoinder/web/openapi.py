@@ -16,7 +16,7 @@ Handler = Callable[[PageServices, Flow, Request], Awaitable[Struct]]
 
 class Parameter(Struct, frozen=True):
     name: str
-    told: str
+    description: str
     place: str = "path"
     schema: dict[str, Any] = msgspec.field(default_factory=lambda: {"type": "string", "minLength": 1})
 
@@ -61,7 +61,7 @@ _MARK = {
     "description": "Any value: no other site's page can send it.",
     "schema": {"type": "string", "pattern": "^[0-9A-Za-z]+$"},
 }
-_TOLD = {
+_DESCRIPTIONS = {
     400: "The request is not valid.",
     401: "Log in first.",
     403: "The header is missing, another site asks, or this token may not do it.",
@@ -83,7 +83,7 @@ def _operation(endpoint: ApiEndpoint) -> dict[str, Any]:
             "name": each.name,
             "in": each.place,
             "required": each.place == "path",
-            "description": each.told,
+            "description": each.description,
             "schema": each.schema,
         }
         for each in endpoint.parameters
@@ -96,7 +96,10 @@ def _operation(endpoint: ApiEndpoint) -> dict[str, Any]:
         **({"requestBody": _content(endpoint.body.__name__, required=True)} if endpoint.body is not None else {}),
         "responses": {
             "200": {"description": "Done.", **_content(endpoint.answer.__name__)},
-            **{str(each): {"description": _TOLD[each], **_content(views.ErrorAnswer.__name__)} for each in statuses},
+            **{
+                str(each): {"description": _DESCRIPTIONS[each], **_content(views.ErrorAnswer.__name__)}
+                for each in statuses
+            },
         },
     }
 

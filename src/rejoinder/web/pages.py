@@ -84,9 +84,9 @@ def routes(services: PageServices, entrance: AccessCheck, metrics: Metrics) -> l
             counts["quarantined"] = load.quarantined
         signs = {each.name: round(each.silent_for, 1) for each in services.channels() if each.silent_for is not None}
         places = [f"{each.name}: {sentence}" for each in services.channels() for sentence in each.places]
-        told: dict[str, Any] = {"status": status, "version": services.version, "problems": problems, **counts}
-        told |= {"last_sign_seconds": signs} if signs else {}
-        return JSONResponse({**told, "places": places} if places else told)
+        report: dict[str, Any] = {"status": status, "version": services.version, "problems": problems, **counts}
+        report |= {"last_sign_seconds": signs} if signs else {}
+        return JSONResponse({**report, "places": places} if places else report)
 
     async def ready(_: Request) -> Response:
         problems = await troubles()

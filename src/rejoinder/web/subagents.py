@@ -22,32 +22,32 @@ class RoomSubagents:
 
     async def listed(self, room: Room, person: str) -> tuple[Subagent, ...]:
         here, sees = await self._services.store.subagents_at(self._channel, room.id, MOST), self._services.sees_subagent
-        return tuple([_subagent(kept) for kept in here if await sees(person, room, kept)])
+        return tuple([_subagent(stored) for stored in here if await sees(person, room, stored)])
 
     async def log(self, room: Room, person: str, subagent: str) -> tuple[tuple[SubagentLine, ...], bool] | None:
         store = self._services.store
-        kept = await store.subagent(subagent)
-        if kept is None or (kept.route.channel, kept.route.chat) != (self._channel, room.id):
+        stored = await store.subagent(subagent)
+        if stored is None or (stored.route.channel, stored.route.chat) != (self._channel, room.id):
             return None
-        if not await self._services.sees_subagent(person, room, kept):
+        if not await self._services.sees_subagent(person, room, stored):
             return None
-        entries = await store.transcript(kept.session, kept.started, MOST_ENTRIES)
-        return _latest(log_of(kept, entries, *self._services.doing(kept.session)))
+        entries = await store.transcript(stored.session, stored.started, MOST_ENTRIES)
+        return _latest(log_of(stored, entries, *self._services.doing(stored.session)))
 
 
-def _subagent(kept: StoredSubagent) -> Subagent:
+def _subagent(stored: StoredSubagent) -> Subagent:
     return Subagent(
-        kept.session,
-        kept.name,
-        kept.agent,
-        kept.state,
-        kept.task[:LONGEST_TASK],
-        _milliseconds(kept.started),
-        None if kept.ended is None else _milliseconds(kept.ended),
-        agent_of(kept.root),
-        kept.route.thread,
-        "" if kept.parent == kept.root else kept.parent,
-        kept.result[:LONGEST_TASK] if kept.state == "failed" else "",
+        stored.session,
+        stored.name,
+        stored.agent,
+        stored.state,
+        stored.task[:LONGEST_TASK],
+        _milliseconds(stored.started),
+        None if stored.ended is None else _milliseconds(stored.ended),
+        agent_of(stored.root),
+        stored.route.thread,
+        "" if stored.parent == stored.root else stored.parent,
+        stored.result[:LONGEST_TASK] if stored.state == "failed" else "",
     )
 
 

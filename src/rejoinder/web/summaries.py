@@ -25,8 +25,8 @@ def summary_of(event: InboxEvent, steps: Sequence[Step], handled: Sequence[Handl
     if event.state == "quarantined":
         return f"It was quarantined: {event.reason or 'it was tried too often'}."
     if handled:
-        said = "; ".join(_of_one(event, each) for each in handled)
-        return f"{said[0].upper()}{said[1:]}."
+        sentence = "; ".join(_of_one(event, each) for each in handled)
+        return f"{sentence[0].upper()}{sentence[1:]}."
     last = next((step for step in reversed(steps) if step.decision in ("answer", "drop")), None)
     if last is None:
         return "Nothing has been decided about it yet."

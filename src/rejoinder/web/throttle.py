@@ -18,7 +18,7 @@ MOST_ADDRESSES = 10_000
 class Throttle:
     def __init__(self) -> None:
         self._failures: Bounded[str, deque[float]] = Bounded(MOST_ADDRESSES)
-        self._told = float("-inf")
+        self._logged_at = float("-inf")
 
     async def failed(self, address: str) -> bool:
         """A wrong token came from there. Returns, after a while, whether there were too many."""
@@ -28,8 +28,8 @@ class Throttle:
         failures.append(now)
         self._failures.renew(address, failures)
         if too_many:
-            if now - self._told > WITHIN:
+            if now - self._logged_at > WITHIN:
                 log.warning("Many wrong tokens came from %s; answers to them are delayed.", address)
-                self._told = now
+                self._logged_at = now
             await asyncio.sleep(PENALTY)
         return too_many

@@ -263,8 +263,8 @@ class ErrorAnswer(Struct, frozen=True):
     error: str
 
 
-def session_view(kept: StoredSession, waiting: int) -> SessionView:
-    session = kept.session
+def session_view(stored: StoredSession, waiting: int) -> SessionView:
+    session = stored.session
     return SessionView(
         session.key,
         session.agent,
@@ -327,20 +327,20 @@ def event_view(event: InboxEvent, trace: tuple[TraceEntry, ...], handled: tuple[
 
 
 def subagent_view(
-    kept: StoredSubagent, entries: tuple[TranscriptEntry, ...], doing: tuple[tuple[str, ...], str] = ((), "")
+    stored: StoredSubagent, entries: tuple[TranscriptEntry, ...], doing: tuple[tuple[str, ...], str] = ((), "")
 ) -> SubagentView:
     return SubagentView(
-        kept.session,
-        kept.name,
-        kept.agent,
-        kept.root,
-        kept.depth,
-        kept.state,
-        kept.task,
-        kept.result,
-        kept.started,
-        kept.ended,
-        tuple(line.plain[:LONGEST_EXCERPT] for line in log_of(kept, entries, *doing)),
+        stored.session,
+        stored.name,
+        stored.agent,
+        stored.root,
+        stored.depth,
+        stored.state,
+        stored.task,
+        stored.result,
+        stored.started,
+        stored.ended,
+        tuple(line.plain[:LONGEST_EXCERPT] for line in log_of(stored, entries, *doing)),
     )
 
 

@@ -45,45 +45,47 @@ def open_scheduler(
 
 def jobs_of(settings: schema.Settings) -> tuple[Job, ...]:
     """Every job there is, heartbeats last."""
-    jobs = [_job(name, said, settings) for name, said in settings.cron.items()]
+    jobs = [_job(name, job, settings) for name, job in settings.cron.items()]
     beats = [
         _heartbeat(name, agent, settings) for name, agent in settings.agents.items() if agent.heartbeat is not None
     ]
     return (*jobs, *beats)
 
 
-def _job(name: str, said: CronJob, settings: schema.Settings) -> Job:
-    written = said.schedule or said.every or said.at or ""
+def _job(name: str, configured: CronJob, settings: schema.Settings) -> Job:
+    written = configured.schedule or configured.every or configured.at or ""
     try:
-        zone = ZoneInfo(said.zone)
-        schedule = read_schedule(zone, cron=said.schedule or "", every=said.every or "", at=said.at or "")
+        zone = ZoneInfo(configured.zone)
+        schedule = read_schedule(
+            zone, cron=configured.schedule or "", every=configured.every or "", at=configured.at or ""
+        )
     except (BadExpression, OSError, ValueError) as wrong:  # settings made without a file are unchecked
         raise BadConfiguration(f"cron.{name}: {wrong}") from None
-    agent = agent_of(said, settings) or next(iter(settings.agents), "")
+    agent = agent_of(configured, settings) or next(iter(settings.agents), "")
     return Job(
         name=name,
-        written=written if said.every else f"{written} {said.zone}",
+        written=written if configured.every else f"{written} {configured.zone}",
         schedule=schedule,
         agent=agent,
-        prompt=said.prompt,
-        session=said.session or job_key(agent, name),
-        new_session=said.session is None,
-        target=_target(said),
-        model=said.model,
-        missed=said.missed,
+        prompt=configured.prompt,
+        session=configured.session or job_key(agent, name),
+        new_session=configured.session is None,
+        target=_target(configured),
+        model=configured.model,
+        missed=configured.missed,
     )
 
 
-def _target(said: TimedTurn) -> Route | None:
-    if said.channel is None or said.chat is None:
+def _target(turn: TimedTurn) -> Route | None:
+    if turn.channel is None or turn.chat is None:
         return None
-    return Route(said.channel, said.chat, said.thread, said.account or DEFAULT_ACCOUNT)
+    return Route(turn.channel, turn.chat, turn.thread, turn.account or DEFAULT_ACCOUNT)
 
 
 def _heartbeat(agent: str, configured: schema.ConfiguredAgent, settings: schema.Settings) -> Job:
     assert configured.heartbeat is not None, "an agent without them has no such job"
-    said, name = merged(configured.heartbeat, settings.agent_defaults.heartbeat), heartbeat.heartbeat_of(agent)
-    every = said.every or heartbeat.EVERY
+    turn, name = merged(configured.heartbeat, settings.agent_defaults.heartbeat), heartbeat.heartbeat_of(agent)
+    every = turn.every or heartbeat.EVERY
     folder = Path(getattr(configured.settings, "cwd", ".")).expanduser()
     try:
         return Job(
@@ -91,15 +93,15 @@ def _heartbeat(agent: str, configured: schema.ConfiguredAgent, settings: schema.
             written=every,
             schedule=read_schedule(ZoneInfo("UTC"), every=every),
             agent=agent,
-            prompt=said.prompt or heartbeat.PROMPT,
-            session=said.session or job_key(agent, name),
-            new_session=said.session is None,
-            target=_target(said),
-            model=said.model,
+            prompt=turn.prompt or heartbeat.PROMPT,
+            session=turn.session or job_key(agent, name),
+            new_session=turn.session is None,
+            target=_target(turn),
+            model=turn.model,
             heartbeat=Heartbeat(
-                hours=read_hours(said.active_hours) if said.active_hours is not None else None,
-                zone=ZoneInfo(said.zone or "UTC"),
-                notes=str(folder / (said.file or heartbeat.NOTES)),
+                hours=read_hours(turn.active_hours) if turn.active_hours is not None else None,
+                zone=ZoneInfo(turn.zone or "UTC"),
+                notes=str(folder / (turn.file or heartbeat.NOTES)),
                 reads_notes=agent_kind(configured.kind).reads_files,
             ),
         )

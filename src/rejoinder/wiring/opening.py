@@ -20,29 +20,29 @@ from rejoinder.secret import Secret
 
 def open_agents(settings: schema.Settings) -> dict[str, Agent]:
     limits = limits_of(settings.gateway)
-    return {name: open_agent(name, said, limits) for name, said in settings.agents.items()}
+    return {name: open_agent(name, configured, limits) for name, configured in settings.agents.items()}
 
 
 def limits_of(gateway: schema.GatewaySettings) -> RunLimits:
     return RunLimits(gateway.idle_timeout_s, gateway.hard_timeout_s, gateway.question_timeout_s)
 
 
-def open_agent(name: str, said: schema.ConfiguredAgent, limits: RunLimits) -> Agent:
-    kind = agent_kind(said.kind)
+def open_agent(name: str, configured: schema.ConfiguredAgent, limits: RunLimits) -> Agent:
+    kind = agent_kind(configured.kind)
     if kind.needs and find_spec(kind.needs) is None:
-        if not packages(said.kind):
+        if not packages(configured.kind):
             raise BadConfiguration(
-                f"agent {name!r} is of kind {said.kind!r}, which needs the module {kind.needs!r}; it is not installed: "
-                "install what the package of this kind asks for"
+                f"agent {name!r} is of kind {configured.kind!r}, which needs the module {kind.needs!r}; "
+                "it is not installed: install what the package of this kind asks for"
             )
         raise BadConfiguration(
-            f"agent {name!r} is of kind {said.kind!r}, which needs the extra {said.kind!r}; it is not installed: "
-            f"{how_to_install(said.kind)}"
+            f"agent {name!r} is of kind {configured.kind!r}, which needs the extra {configured.kind!r}; "
+            f"it is not installed: {how_to_install(configured.kind)}"
         )
     try:
-        settings = _record(kind.settings, said.settings)
+        settings = _record(kind.settings, configured.settings)
     except msgspec.ValidationError as problem:
-        wrong = f"the agent {name!r} of kind {said.kind!r} cannot be opened: {problem}"
+        wrong = f"the agent {name!r} of kind {configured.kind!r} cannot be opened: {problem}"
         raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
     try:
         agent = kind.open(name, settings)
@@ -60,28 +60,34 @@ def open_changed_agents(old: schema.Settings, new: schema.Settings) -> dict[str,
     limits = limits_of(new.gateway)
     same = limits == limits_of(old.gateway)
     changed = {
-        name: said for name, said in new.agents.items() if not same or said.settings != old.agents[name].settings
+        name: configured
+        for name, configured in new.agents.items()
+        if not same or configured.settings != old.agents[name].settings
     }
-    return {name: open_agent(name, said, limits) for name, said in changed.items()}
+    return {name: open_agent(name, configured, limits) for name, configured in changed.items()}
 
 
 def open_channels(settings: schema.Settings) -> list[Channel]:
     """Every configured channel that `run` serves."""
-    served = {name: said for name, said in settings.channels.items() if channel_kind(said.kind).opened_by == "run"}
-    channels = [channel for name, said in served.items() for channel in open_accounts(name, said).values()]
+    served = {
+        name: configured
+        for name, configured in settings.channels.items()
+        if channel_kind(configured.kind).opened_by == "run"
+    }
+    channels = [channel for name, configured in served.items() for channel in open_accounts(name, configured).values()]
     for channel in channels:
         if isinstance(channel, ShowsMenu):
             channel.take_menu(menu(settings, native=isinstance(channel, HasNativeCommands)))
     return channels
 
 
-def open_accounts(name: str, said: schema.ConfiguredChannel) -> dict[str, Channel]:
+def open_accounts(name: str, configured: schema.ConfiguredChannel) -> dict[str, Channel]:
     """A channel opened: once for each of its accounts, if it has several."""
-    opened = _opened(name, said)
+    opened = _opened(name, configured)
     for channel in opened.values():
         if (missing := _missing(channel)) is not None:
             raise BadConfiguration(
-                f"channels.{name}: the channel that {said.kind} opens has no {missing}; "
+                f"channels.{name}: the channel that {configured.kind} opens has no {missing}; "
                 "whoever wrote it adds what docs/channels.md lists"
             )
     return opened
@@ -96,27 +102,31 @@ def _missing(channel: object) -> str | None:
     return next((f"`{each}`" for each in ("listen", "send") if not callable(getattr(channel, each, None))), None)
 
 
-def _opened(name: str, said: schema.ConfiguredChannel) -> dict[str, Channel]:
-    kind = channel_kind(said.kind)
+def _opened(name: str, configured: schema.ConfiguredChannel) -> dict[str, Channel]:
+    kind = channel_kind(configured.kind)
     if kind.open is None:
-        raise BadConfiguration(f"channels.{name}: {channel_to_come(said.kind)}")
-    settings = _record(kind.settings, said.settings)
+        raise BadConfiguration(f"channels.{name}: {channel_to_come(configured.kind)}")
+    settings = _record(kind.settings, configured.settings)
     try:
         if kind.accounts is None:
             return {DEFAULT_ACCOUNT: kind.open(name, settings)}
         return {account: kind.open(name, own, account) for account, own in kind.accounts(settings).items()}
     except ModuleNotFoundError as problem:  # its SDK is imported with the first connection
-        raise plugins.missing_extra("channel", said.kind, problem) from problem
+        raise plugins.missing_extra("channel", configured.kind, problem) from problem
     except RejoinderError:
         raise
     except Exception as problem:  # another package's code may raise anything
         raise BadConfiguration(f"channels.{name}: it cannot be opened: {plugins.raised(problem)}") from problem
 
 
-def account_names(said: schema.ConfiguredChannel) -> tuple[str, ...]:
+def account_names(configured: schema.ConfiguredChannel) -> tuple[str, ...]:
     """The accounts of a channel, as `open_accounts` would open them."""
-    kind = channel_kind(said.kind)
-    return (DEFAULT_ACCOUNT,) if kind.accounts is None else tuple(kind.accounts(_record(kind.settings, said.settings)))
+    kind = channel_kind(configured.kind)
+    return (
+        (DEFAULT_ACCOUNT,)
+        if kind.accounts is None
+        else tuple(kind.accounts(_record(kind.settings, configured.settings)))
+    )
 
 
 def menu(settings: schema.Settings, *, native: bool = False) -> tuple[MenuCommand, ...]:

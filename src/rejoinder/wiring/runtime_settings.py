@@ -82,14 +82,15 @@ def runtime_settings(
         on_crash=settings.gateway.on_crash,
         acknowledgements=_acknowledgements(settings),
         typing_mode=settings.session.typing_mode,
-        system_prompts={name: getattr(said.settings, "system_prompt", "") for name, said in settings.agents.items()},
+        system_prompts={name: getattr(agent.settings, "system_prompt", "") for name, agent in settings.agents.items()},
         answers={
-            name: getattr(said.settings, "max_answer_chars", MAX_ANSWER_CHARS) for name, said in settings.agents.items()
+            name: getattr(agent.settings, "max_answer_chars", MAX_ANSWER_CHARS)
+            for name, agent in settings.agents.items()
         },
         spawns={
             name: wanted
-            for name, said in settings.agents.items()
-            if (wanted := getattr(said.settings, "spawn", None)) is not None
+            for name, agent in settings.agents.items()
+            if (wanted := getattr(agent.settings, "spawn", None)) is not None
         },
         silence=settings.directives.silence,
         granted=frozenset(settings.directives.allow) | directives.brought,
@@ -98,7 +99,9 @@ def runtime_settings(
         compaction=CompactionSettings(
             budget=defaults.context_tokens or 0,
             flushes=defaults.memory_flush,
-            startup_notes={name: getattr(said.settings, "startup_notes", "") for name, said in settings.agents.items()},
+            startup_notes={
+                name: getattr(agent.settings, "startup_notes", "") for name, agent in settings.agents.items()
+            },
         ),
         describer=defaults.describer,
         **media_fields(settings.media),
@@ -149,15 +152,15 @@ def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
 
 
 def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> ChannelFacts:
-    said = settings.channels[name]
-    kind = _kind_of(channel, said.kind)
+    configured = settings.channels[name]
+    kind = _kind_of(channel, configured.kind)
     return ChannelFacts(
         can=(kind.can | _also_can(channel)) - _cannot(channel, settings),
         queue=queue_of_channel(settings, name),
         plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
-        tool_display=said.common.tool_display,
-        extra_system_prompt=said.common.extra_system_prompt,
-        status=_status(said.common.status_reactions),
+        tool_display=configured.common.tool_display,
+        extra_system_prompt=configured.common.extra_system_prompt,
+        status=_status(configured.common.status_reactions),
         typing=_typing(settings.agent_defaults.typing_interval_seconds, kind.pace),
         delivery=_delivery(name, channel, kind, settings),
         replies_across_threads=kind.replies_across_threads,

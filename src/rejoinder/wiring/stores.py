@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -35,22 +35,25 @@ def open_store(url: str, how: ShareOptions | None = None) -> SharedStore:
     return _made(url, opened)
 
 
-def sharing(settings: GatewaySettings) -> ShareOptions:
+def share_options(settings: GatewaySettings) -> ShareOptions:
     return ShareOptions(settings.shards, settings.lease_seconds)
 
 
-async def open_store_when_ready(url: str, how: ShareOptions | None = None) -> SharedStore:
-    """Waits for a store that needs no more than time: its fault says that rejoinder goes on later (DU-15)."""
-    told = False
+async def open_store_when_ready(
+    url: str, how: ShareOptions | None = None, opening: Awaitable[SharedStore] | None = None
+) -> SharedStore:
+    """Waits for a store that needs no more than time: its fault says that rejoinder goes on later (DU-15).
+    `opening`: the first attempt, if it is under way."""
+    is_logged = False
     while True:
         try:
-            return await asyncio.to_thread(open_store, url, how)
+            return await (opening or asyncio.to_thread(open_store, url, how))
         except StoreUnavailable as fault:
             if fault.fault not in WAITED_FOR:
                 raise
-            if not told:
+            if not is_logged:
                 log.error("%s Nothing is served until then.", fault)
-            told = True
+            is_logged, opening = True, None
         await asyncio.sleep(PAUSE)
 
 
@@ -100,9 +103,9 @@ def _made(url: str, make: Callable[[StoreKind], T]) -> T:
 def _in_words(problem: Exception, scheme: str, kind: StoreKind) -> RejoinderError:
     """Without the address, as that may hold a password."""
     if isinstance(problem, ModuleNotFoundError):
-        told = plugins.missing_extra("store", scheme, problem, kind.extra)
-        if isinstance(told, RejoinderError):
-            return told
+        error = plugins.missing_extra("store", scheme, problem, kind.extra)
+        if isinstance(error, RejoinderError):
+            return error
     return BadConfiguration(
         f"gateway.store: the {scheme} store cannot be opened: {plugins.raised(problem)}; check its address, "
         "and if that is right, tell whoever wrote this engine"

@@ -95,8 +95,8 @@ async def test_a_granted_message_goes_elsewhere_and_an_echo_of_one_does_not():
     async with place(Bare()) as here:
         answer = await here.says(f"<actions>{theirs}{own}</actions>", run=await here.turn(), context=context)
         assert [(part.route.chat, part.text) for part in here.channel.sent] == [("C2", "hi there")]
-    assert "send_message: denied (a message of this turn contains it, so it is an echo)" in answer.outcomes.told()
-    assert "send_message to bare C2: done" in answer.outcomes.told()
+    assert "send_message: denied (a message of this turn contains it, so it is an echo)" in answer.outcomes.sentence()
+    assert "send_message to bare C2: done" in answer.outcomes.sentence()
 
 
 async def test_an_agent_reaches_only_chats_it_serves():
@@ -107,7 +107,7 @@ async def test_an_agent_reaches_only_chats_it_serves():
     async with place(Bare()) as here:
         answer = await here.says(f"<actions>{script}</actions>", run=await here.turn(), context=context)
         assert [part.route.chat for part in here.channel.sent] == ["C2"]
-    assert "send_message to bare C1: denied" in answer.outcomes.told()
+    assert "send_message to bare C1: denied" in answer.outcomes.sentence()
 
 
 HANDS_OVER = AnswerContext("id-0", "bot", "ann", peers=("critic",), granted=frozenset({"handoff"}))
@@ -160,7 +160,7 @@ async def test_a_hand_over_comes_when_the_turn_ends():
         await here.rests()
         assert [(part.text, part.addressed) for part in here.channel.sent][1] == ("@critic Look at it.", ())
     assert happened == [("@critic Look at it.", ["Done.", "@critic Look at it."])]
-    assert "handoff to critic: done" in answer.outcomes.told()
+    assert "handoff to critic: done" in answer.outcomes.sentence()
 
 
 async def test_who_is_named_goes_on_when_the_answer_stands():
@@ -256,7 +256,7 @@ async def test_a_hand_over_that_cannot_be(peers, texts, why):
         script = '<actions><handoff to="critic">Go.</handoff></actions>\nDone.'
         answer = await here.says(script, run=await here.turn(), context=context)
         assert [part.text for part in here.channel.sent] == ["Done."]
-    assert why in answer.outcomes.told()
+    assert why in answer.outcomes.sentence()
 
 
 async def test_silence_sends_nothing():

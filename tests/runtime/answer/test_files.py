@@ -83,7 +83,7 @@ async def test_asked_again_after_a_restart_it_is_sent_once_though_the_file_is_go
         run = await here.turn()
         for _ in range(2):
             answer = await here.says(script, run=run, context=context(folder))
-            assert "send_file a.txt: done" in answer.outcomes.told()
+            assert "send_file a.txt: done" in answer.outcomes.sentence()
             here.restart()
         assert [(part.text, part.author) for part in here.channel.parts] == [("Look", "bot")]
         assert [(file.name, file.content) for file in here.channel.files] == [("a.txt", b"x")]
@@ -113,7 +113,7 @@ async def test_files_named_one_after_the_other_share_a_message():
         shown = [(part.text, [file.name for file in part.files]) for part in here.channel.parts if part.files]
     assert shown == [("Three", ["1.txt", "2.txt", "3.png"]), ("", ["4.txt"]), ("Own", ["5.txt"]), ("", ["6.txt"])]
     assert [file.kind for file in here.channel.files][:3] == ["document", "document", "photo"]
-    assert answer.outcomes.told().count(": done") == 6
+    assert answer.outcomes.sentence().count(": done") == 6
 
 
 async def test_an_agent_that_groups_them_differently_after_a_restart_sends_each_once():
@@ -126,7 +126,7 @@ async def test_an_agent_that_groups_them_differently_after_a_restart_sends_each_
         again = '<send-file path="2.txt"/>\n<send-file path="3.txt"/>\nfirst\n<send-file path="1.txt"/>'
         answer = await here.says(again, run=run, context=context(folder))
         assert [file.name for file in here.channel.files] == ["1.txt", "2.txt", "3.txt"]
-        assert answer.outcomes.told().count(": done") == 3
+        assert answer.outcomes.sentence().count(": done") == 3
 
 
 async def test_the_same_file_twice_is_sent_once_and_with_two_captions_twice():
@@ -194,7 +194,7 @@ async def test_a_channel_without_files_says_so_to_the_agent():
     async with place(Messages()) as here:
         answer = await here.says('<send-file path="a.txt"/>\nHi.', run=await here.turn(), context=context(folder))
         assert [part.text for part in here.channel.sent] == ["Hi."]
-    assert "send_file a.txt: unsupported (bare cannot send files)" in answer.outcomes.told()
+    assert "send_file a.txt: unsupported (bare cannot send files)" in answer.outcomes.sentence()
     assert folder.names == ["a.txt"]
 
 
@@ -258,7 +258,7 @@ async def test_a_file_at_an_address_is_loaded_once_and_sent_once():
         run = await here.turn()
         for _ in range(2):
             answer = await here.says(script, run=run, context=linked(loads))
-            assert "send_file https://a.example/a.png: done" in answer.outcomes.told()
+            assert "send_file https://a.example/a.png: done" in answer.outcomes.sentence()
             here.restart()
         await here.says('<send-file path="https://a.example/a.png"/>', run=run, context=linked(loads))
         assert [(file.name, file.kind) for file in here.channel.files] == [("a.png", "photo")]
@@ -272,10 +272,10 @@ async def test_an_address_needs_the_grant_the_setting_and_is_no_echo():
         await here.says(script, context=linked(loads, granted=()))
         await here.says(script, context=linked(loads, f"write this: {script}"))
         answer = await here.says(script, context=linked(None))
-        assert answer.outcomes.told() is None
+        assert answer.outcomes.sentence() is None
         assert [part.text for part in here.channel.parts] == ["Look:", "Look:", script]
         refused = await here.says(script, context=linked(loads))
-        assert "failed (https://a.example/a.png cannot be sent: it took too long)" in refused.outcomes.told()
+        assert "failed (https://a.example/a.png cannot be sent: it took too long)" in refused.outcomes.sentence()
     assert len(loads.asked) == 1
 
 
@@ -287,4 +287,4 @@ async def test_few_files_of_an_answer_are_loaded():
         answer = await here.says("\n".join(f"MEDIA: {each}" for each in addresses), context=linked(loads))
         assert len(here.channel.files) == 3
     assert loads.asked == addresses[:3]
-    assert answer.outcomes.told().count("at most 3 files of an answer are loaded from an address") == 2
+    assert answer.outcomes.sentence().count("at most 3 files of an answer are loaded from an address") == 2

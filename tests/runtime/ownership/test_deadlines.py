@@ -45,10 +45,10 @@ async def test_what_runs_out_ends_while_the_store_does_not_answer():
         Gateway(configured, agents={"bot": ScriptedAgent(name="bot")}, channels=[FakeMessenger()], store=store) as here,
         Tasks() as tasks,
     ):
-        sharing, engines = here.sharing, here.engines
-        tasks.start("listen", sharing.duties.do("fake", listening, tasks))
-        await sharing.begin(tasks)
-        own = asyncio.ensure_future(sharing.own(0.0))
+        member, engines = here.cluster_member, here.engines
+        tasks.start("listen", member.duties.do("fake", listening, tasks))
+        await member.begin(tasks)
+        own = asyncio.ensure_future(member.own(0.0))
         await until(lambda: len(engines.leases) == 2 and listens.is_set(), "both shards, and somebody who listens")
         with patch.object(store, "owners", never), patch.object(store, "renew", unavailable):
             await until(lambda: not engines.leases and ended.is_set(), "the end of all that was held")

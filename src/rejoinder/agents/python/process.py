@@ -245,7 +245,7 @@ class WorkerProcess:
 
     def _take(self, line: bytes) -> None:
         try:
-            message = wire.heard(line)
+            message = wire.read_answer(line)
         except msgspec.MsgspecError:
             return self._kill("it wrote something that is not part of the protocol")
         match message:

@@ -75,9 +75,9 @@ def encode(message: ToProcess | FromProcess) -> bytes:
         return json.dumps(msgspec.to_builtins(message)).encode()
 
 
-def heard(line: bytes) -> FromProcess:
+def read_answer(line: bytes) -> FromProcess:
     return from_json(line, FROM_PROCESS)
 
 
-def told(line: bytes) -> ToProcess:
+def read_request(line: bytes) -> ToProcess:
     return from_json(line, TO_PROCESS)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from rejoinder.events import Step
+from rejoinder.outbound.directive_results import DirectiveResults
 from rejoinder.outbound.plan import PlannedOperation
-from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, HandedOver, Sent, StillSending, Unsent
 from rejoinder.runtime.outbox.sender import ConversationSender
@@ -28,7 +28,7 @@ class ActionLog:
     """`stem`: what the keys of this answer begin with."""
 
     def __init__(self, conversation: Conversation, trigger: str, stem: str, run: RunClaim | None) -> None:
-        self.outcomes = Outcomes()
+        self.outcomes = DirectiveResults()
         self.stem = stem
         self.run = run
         self._conversation = conversation

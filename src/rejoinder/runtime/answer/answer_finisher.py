@@ -125,7 +125,7 @@ class AnswerFinisher:
         channel, route, wording = (
             self._conversation.channel,
             self._conversation.route,
-            self._directive_runner.shape.wording(),
+            self._directive_runner.reply.wording(),
         )
         slots = self._drafting.slots()
         if not slots:
@@ -144,7 +144,7 @@ class AnswerFinisher:
 
     def _own(self, sentence: str, *, is_error: bool = False) -> list[PlannedOperation]:
         """A sentence of the gateway's own, sent in the agent's name."""
-        wording = self._directive_runner.shape.wording()
+        wording = self._directive_runner.reply.wording()
         target = wording.reply_to if not self._text.has_words else None
         plain = AnswerWording(target, author=wording.author, is_error=is_error, opens=wording.opens)
         plain = replace(plain, reply_context=wording.reply_context)

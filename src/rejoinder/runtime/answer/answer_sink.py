@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from rejoinder.events import Directive, Step
+from rejoinder.outbound.directive_results import DirectiveResults
 from rejoinder.outbound.directives.effects import SendFile
-from rejoinder.runtime.answer.outcomes import Outcomes
 
 
 class AnswerSink(Protocol):
@@ -16,7 +16,7 @@ class AnswerSink(Protocol):
     def is_kept(self) -> bool: ...
 
     @property
-    def outcomes(self) -> Outcomes: ...
+    def outcomes(self) -> DirectiveResults: ...
 
     @property
     def seen_at(self) -> float | None: ...

@@ -14,6 +14,7 @@ from rejoinder.channels.base import NamesAgents
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Step, Text
+from rejoinder.outbound.directive_results import DirectiveResults
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.plan import PlannedOperation, Slot
 from rejoinder.outbound.reader import ReplyReader
@@ -26,7 +27,6 @@ from rejoinder.runtime.answer.drafting import Drafting, streaming_at
 from rejoinder.runtime.answer.growing_text import GrowingText
 from rejoinder.runtime.answer.length import AnswerLength
 from rejoinder.runtime.answer.options import AnswerOptions, stem_of
-from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.speaking import Speech, SpokenWords, voice_note
 from rejoinder.runtime.outbox.conversations import Conversation
 
@@ -66,7 +66,7 @@ class StreamedAnswer:
             sender,
             streaming,
             delivery.options,
-            self._directive_runner.shape.wording,
+            self._directive_runner.reply.wording,
             self._stem,
             run,
             delivery.human_delay,
@@ -90,7 +90,7 @@ class StreamedAnswer:
         return self._finisher.is_kept
 
     @property
-    def outcomes(self) -> Outcomes:
+    def outcomes(self) -> DirectiveResults:
         return self._directive_runner.log.outcomes
 
     async def use(self, directive: Directive) -> Step:
@@ -244,10 +244,10 @@ class StreamedAnswer:
         if (
             speech is None
             or self._turn.beat is not None
-            or not speech.speaks_whole(marked=self._directive_runner.shape.as_voice)
+            or not speech.speaks_whole(marked=self._directive_runner.reply.shape.as_voice)
         ):
             return await self._finisher.settle(beside, whole=True)
-        wording = replace(self._directive_runner.shape.wording(), reply_to=None)
+        wording = replace(self._directive_runner.reply.wording(), reply_to=None)
         note: list[PlannedOperation] = []
         try:
             note = await voice_note(self._spoken.text, speech, self._conversation, wording, self._stem)

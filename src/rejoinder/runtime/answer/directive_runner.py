@@ -40,7 +40,7 @@ from rejoinder.runtime.answer.action_log import TOO_MANY, ActionLog
 from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.answer.file_requests import FileRequests
 from rejoinder.runtime.answer.handoffs import Handoffs, HandOver
-from rejoinder.runtime.answer.reply_shape import ReplyShape
+from rejoinder.runtime.answer.shaped_reply import ShapedReply
 from rejoinder.runtime.answer.speaking import voice_note
 from rejoinder.runtime.answer.unposted import Start
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -57,7 +57,7 @@ Act = Callable[[Given], Awaitable[None]]
 
 
 class DirectiveRunner:
-    """`shape`, `files` and `handoffs` carry out the directives of their kind, and this class all others."""
+    """`reply`, `files` and `handoffs` carry out the directives of their kind, and this class all others."""
 
     def __init__(
         self,
@@ -71,9 +71,9 @@ class DirectiveRunner:
         self.asked = False
         """Whether the agent asked for anything besides the shape of the reply."""
         self.log = ActionLog(conversation, context.trigger, stem, run)
-        self.shape = ReplyShape(conversation, context, self.log)
-        self.files = FileRequests(conversation, context, self.log, self.shape)
-        self.handoffs = Handoffs(conversation, context, self.log, self.shape, hand_over)
+        self.reply = ShapedReply(conversation, context, self.log)
+        self.files = FileRequests(conversation, context, self.log, self.reply)
+        self.handoffs = Handoffs(conversation, context, self.log, self.reply, hand_over)
         self._conversation = conversation
         self._context = context
         self._start = start
@@ -120,7 +120,7 @@ class DirectiveRunner:
     async def _carry_out(self, effect: Effect, name: str, declared: Declaration) -> None:
         match effect:
             case ReplyTo():
-                await self.shape.aim(effect.message)
+                await self.reply.aim(effect.message)
             case AddReaction():
                 await self._react(effect)
             case SendText():
@@ -134,7 +134,7 @@ class DirectiveRunner:
             case Speak():
                 await self._speak(effect.text, name)
             case ShapeReply():
-                self.shape.shape(effect, name, declared)
+                self.reply.apply(effect, name, declared)
             case _:  # other packages choose among these; a directive they add is an `act`
                 assert_never(effect)
 
@@ -171,7 +171,7 @@ class DirectiveRunner:
         if self.log.is_full():
             await self.log.deny(name, TOO_MANY)
             return text
-        wording = replace(self.shape.wording(), reply_to=None)
+        wording = replace(self.reply.wording(), reply_to=None)
         try:
             planned = await voice_note(text, speech, here, wording, action_stem(self.log.stem))
         except NotUnderstood as why:
@@ -188,7 +188,7 @@ class DirectiveRunner:
 
     async def _react(self, effect: AddReaction) -> None:
         conversation, emoji, reference = self._conversation, effect.emoji, effect.message
-        target = await self.shape.find(reference)
+        target = await self.reply.find(reference)
         sign = project(emoji, conversation.settings.delivery.reactions)
         what = f"react {emoji}" + (f" on {reference}" if reference != "current" else "")
         if not can(conversation.channel, CanReact):

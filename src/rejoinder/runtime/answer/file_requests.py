@@ -28,17 +28,17 @@ from rejoinder.runtime.answer.files import (
     keep_remote,
     unsent,
 )
-from rejoinder.runtime.answer.reply_shape import ReplyShape
+from rejoinder.runtime.answer.shaped_reply import ShapedReply
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
 
 
 class FileRequests:
-    def __init__(self, conversation: Conversation, context: AnswerContext, log: ActionLog, shape: ReplyShape) -> None:
+    def __init__(self, conversation: Conversation, context: AnswerContext, log: ActionLog, reply: ShapedReply) -> None:
         self._conversation = conversation
         self._context = context
         self._log = log
-        self._shape = shape
+        self._reply = reply
         self._given = 0  # files whose content the agent gave
         self._loaded = 0  # files that it named by their address
         self._files: FileGroup | None = None  # named last, and not sent yet: more may join them
@@ -88,8 +88,8 @@ class FileRequests:
         crashpoint("K27")
         wording = AnswerWording(
             author=self._context.agent,
-            silent=self._shape.silent,
-            only_for=None if elsewhere else self._shape.only_for,
+            silent=self._reply.shape.silent,
+            only_for=None if elsewhere else self._reply.shape.only_for,
             opens=None if elsewhere else self._context.opens,
             reply_context=None if elsewhere else self._context.reply_context,
         )
@@ -109,7 +109,7 @@ class FileRequests:
 
     def _kind(self, effect: SendFile, blob: Blob) -> str | None:
         """With `[[audio_as_voice]]` what sounds is a voice note."""
-        return "voice" if self._shape.as_voice and blob.mime.startswith("audio/") else effect.kind
+        return "voice" if self._reply.shape.as_voice and blob.mime.startswith("audio/") else effect.kind
 
     async def _put_together(self, here: FileGroup, named: StoredFile) -> None:
         """Files that follow each other share a message, if the platform has room for them in one."""
@@ -147,7 +147,7 @@ class FileRequests:
         except (FileRefused, StoreUnavailable) as why:
             self._log.outcomes.note(f"send_file {path}", "failed", str(why))
             return ()
-        wording = replace(self._shape.wording(), reply_to=None, silent=True)
+        wording = replace(self._reply.wording(), reply_to=None, silent=True)
         file = attached(blob, "document", limits)
         return plan.show_files((file,), "", here.route, here.settings.delivery.options, wording, key)
 

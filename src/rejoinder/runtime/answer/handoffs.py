@@ -15,7 +15,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.action_log import TOO_MANY, ActionLog
 from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.answer.handoff_row import HandoffRow
-from rejoinder.runtime.answer.reply_shape import ReplyShape
+from rejoinder.runtime.answer.shaped_reply import ShapedReply
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
 from rejoinder.runtime.write_batch import WriteBatch
@@ -37,7 +37,7 @@ class Handoffs:
         conversation: Conversation,
         context: AnswerContext,
         log: ActionLog,
-        shape: ReplyShape,
+        reply: ShapedReply,
         hand_over: HandOver | None,
     ) -> None:
         self.kept: WriteBatch | None = None
@@ -45,7 +45,7 @@ class Handoffs:
         self._conversation = conversation
         self._context = context
         self._log = log
-        self._shape = shape
+        self._reply = reply
         self._hand_over = hand_over
         self._handed: list[HandoffRequest] = []
         self._rows: list[HandoffRow] = []
@@ -82,7 +82,7 @@ class Handoffs:
         delivery, route, name = self._conversation.settings.delivery, self._conversation.route, self._context.agent
         for handed in self._handed:
             wording = AnswerWording(
-                author=name, addressed=(handed.to,) if knows_agents else (), opens=self._shape.opens
+                author=name, addressed=(handed.to,) if knows_agents else (), opens=self._reply.opens
             )
             is_said = bool(handed.words) and answer.strip().startswith(handed.words)
             words = f"@{handed.to}" if is_said else f"@{handed.to} {handed.words}".rstrip()

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 
 from rejoinder.events import Directive, ReplyEvent, Step, Text
+from rejoinder.outbound.directive_results import DirectiveResults
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.directives.effects import SendFile, Spawn
 from rejoinder.outbound.reader import ReplyReader
-from rejoinder.runtime.answer.outcomes import Outcomes
 
 MOST_LINES = 200
 NOT_ACTED_ON = "a sub-agent's directives are not acted on"
@@ -33,7 +33,7 @@ class UnpostedAnswer:
         self.undelivered: str | None = None
         self.is_kept = False
         self.seen_at: float | None = None
-        self.outcomes = Outcomes()
+        self.outcomes = DirectiveResults()
         self.lines: deque[str] = deque(maxlen=MOST_LINES)
         """What it does, beside its words."""
         self.failure = ""

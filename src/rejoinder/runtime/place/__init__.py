@@ -1,5 +1,6 @@
 """Decides each message and writes down what follows from the decision.
 
+built in          room
 the way in        decider, debounce, acceptance_order
 inputs            understanding, facts, access, rights, turn_counts
 consequences      decision, decision_recorder, consequences, turn_routing, transcript_inheritance,

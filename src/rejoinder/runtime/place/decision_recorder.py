@@ -106,9 +106,13 @@ class DecisionRecorder:
 
     def _notice_press(self, conversation: Conversation, context: ReplyContext) -> None:
         """A button was pressed and dealt with; there is nothing to say to the person (CH-10)."""
-        channel = conversation.channel
-        if can(channel, AcknowledgesPresses):
-            self._tasks.start("press", channel.acknowledge_press(context))
+        if can(conversation.channel, AcknowledgesPresses):
+            self._tasks.start("press", _acknowledge(conversation.channel, conversation, context))
+
+
+async def _acknowledge(channel: AcknowledgesPresses, conversation: Conversation, context: ReplyContext) -> None:
+    conversation.sender.check()
+    await channel.acknowledge_press(context)
 
 
 def _start(session: Session, conversation: Conversation) -> SessionStarted:

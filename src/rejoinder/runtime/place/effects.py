@@ -134,7 +134,7 @@ class Effects:
         match effect:
             case StopRun(route=route):
                 await self._parts.subagents.stop(route)
-                await self._parts.lanes.stop(self._parts.lanes.at(route))
+                await self._parts.queue.lanes.stop(self._parts.queue.lanes.at(route))
                 return EffectResult(await self._stop_elsewhere(route))
             case ResetSession(session=session):
                 await self._reset(session, agent)
@@ -183,7 +183,7 @@ class Effects:
 
     async def _resend(self, route: Route | None, outbox: Outbox) -> str:
         """What was never confirmed or was given up is sent again, what is quarantined is run again (DU-2, DU-3)."""
-        sent, again = await outbox.resend(route), await self._parts.readmission.want(route)
+        sent, again = await outbox.resend(route), await self._parts.queue.readmission.want(route)
         told = [f"Sent again: {sent}."] * bool(sent) + [f"Run again: {again}."] * bool(again)
         if told:
             return " ".join(told)
@@ -202,7 +202,7 @@ class Effects:
     async def _reset(self, session: str, agent: str) -> None:
         """The lane forgets what waits, and the agent what was said; its saved session id is cleared with the commit."""
         await self._parts.subagents.stop_of(session)
-        await self._parts.lanes.forget(session)
+        await self._parts.queue.lanes.forget(session)
         speaker = self._agents[agent]
         if can(speaker, CanForget):
             speaker.forget(session)

@@ -69,6 +69,7 @@ class Understanding:
         await WriteBatch(PutUnderstood(event.id, inbound)).insist(self._store)
         channel = conversation.channel
         if found.heard and inbound.transcript is not None and can(channel, ShowsTranscripts):
+            conversation.sender.check()
             await channel.show_transcript(inbound.own_route, inbound.message_id, inbound.transcript)
         return replace(event, inbound=inbound), _steps(found, perf_counter() - began)
 

@@ -1,6 +1,7 @@
 """The lane of each session: what waits for its turn, the turn that runs, and the turns that no message triggers.
 
-waiting       parts, lanes, lane, run_driver, run, turn_inputs, queueing, slots
+built in      room; parts, for those who need most of it
+waiting       lanes, lane, run_driver, run, turn_inputs, queueing, slots
 in the store  journal, sessions, payloads, backlogs, quarantine, readmission
 before a turn turn_values, briefing, fetching, thread_history, session_restorer
 while it runs turn_runner, turn_parts, attempts, relay, fairness, questions, tools, thoughts, presence, speech

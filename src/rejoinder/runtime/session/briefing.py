@@ -31,6 +31,8 @@ from rejoinder.inbound.speech import effective_speech
 from rejoinder.inbound.understanding import is_own_voice
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
+from rejoinder.outbound.reply_shape import usable_abilities
+from rejoinder.outbound.speech import granted_with
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.entropy import random_bytes
 from rejoinder.runtime.folders import OutboxFolder
@@ -39,7 +41,7 @@ from rejoinder.runtime.session.fetching import all_files, hears_audio, sees_imag
 from rejoinder.runtime.session.prefixes import filled
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session
 from rejoinder.turns.prompt import (
     ChatMetadata,
@@ -237,10 +239,11 @@ def system_part(where: AgentContext) -> SystemPart:
         intro = group_intro(mode)
         extra = "\n\n".join(filter(None, (extra, group_settings(channel, inbound.chat).extra_system_prompt)))
     folder = outbox_folder(where.session.key, settings)
+    can = usable_abilities(here.can, inbound.reply_context, private_needs_interaction=here.private_needs_interaction)
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), message, where.session),
         metadata=_metadata(inbound, agent),
-        abilities=_notice(settings.directives, _can(here, inbound), _granted(where), bool(among)),
+        abilities=_notice(settings.directives, can, _granted(where), bool(among)),
         notices=(
             *((SUBAGENT,) if message.subagent else ()),
             *((room_notice(agent.name, among),) if among else ()),
@@ -275,15 +278,7 @@ def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | Non
 def _granted(where: AgentContext) -> frozenset[str]:
     """Where answers may be spoken, `<voice>` is granted (OD-52)."""
     speech = effective_speech(where.session, where.settings.rules.settings.speech, where.message.inbound.channel)
-    return where.settings.granted | {"voice"} if speech.mode != "off" else where.settings.granted
-
-
-def _can(here: ChannelFacts, inbound: Inbound) -> frozenset[str]:
-    """What works on an answer to this message: an answer for one person alone may need an interaction (CH-29)."""
-    context = inbound.reply_context
-    if here.private_needs_interaction and not (context is not None and context.private):
-        return here.can - {"ephemeral"}
-    return here.can
+    return granted_with(speech.mode, where.settings.granted)
 
 
 @cache

@@ -34,7 +34,7 @@ class HomeRequests:
                 await self._answer(asked.id, asked.request)
             case StopWork(route=route):
                 await self._parts.subagents.stop(route)
-                await self._parts.lanes.stop(self._parts.lanes.at(route))
+                await self._parts.queue.lanes.stop(self._parts.queue.lanes.at(route))
                 await self._store.write(EndHomeRequest(asked.id))
 
     async def _tell(self, asked: StoredHomeRequest, event: str) -> None:

@@ -22,6 +22,7 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.session.background import Background
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.write_batch import until_available
+from rejoinder.session import is_job
 from rejoinder.store.base import PutJob, SkipTick, Store, StoredJob, Tick
 from rejoinder.turns.heartbeat import asks_for_nothing, prompt_with
 from rejoinder.turns.job import Job, JobConditions, obstacle
@@ -138,7 +139,8 @@ class JobScheduler:
         """Begins the job's turn, or returns why there is none."""
         beats = job.heartbeat
         notes = await asyncio.to_thread(self._read, beats.notes) if beats is not None else None
-        if (why := obstacle(_conditions(job, home, kept, tick, notes, now))) is not None:
+        talking = beats is not None and await self._is_talked_to(job, home)
+        if (why := obstacle(_conditions(job, home, kept, tick, notes, now, talking=talking))) is not None:
             return why
         moment = tick.due if tick.due is not None and tick.due != tick.next else now  # now: triggered by hand
         turn = Background(
@@ -153,9 +155,18 @@ class JobScheduler:
         )
         return await home.begin(turn, tick)
 
+    async def _is_talked_to(self, job: Job, home: JobHome) -> bool:
+        """In its session, or in the chat it would speak in, which may be at home elsewhere."""
+        there = home.lanes.at(job.target) if job.target is not None else []
+        if any(lane.is_talked_to for lane in (home.lanes.get(job.session), *there) if lane is not None):
+            return True
+        if not self._is_shared or job.target is None:
+            return False
+        return not all(map(is_job, await home.store.sessions_at_work(job.target)))
+
 
 def _conditions(
-    job: Job, home: JobHome, kept: StoredJob, tick: Tick, notes: str | None, now: datetime
+    job: Job, home: JobHome, kept: StoredJob, tick: Tick, notes: str | None, now: datetime, *, talking: bool
 ) -> JobConditions:
     beats = job.heartbeat
     if beats is None:
@@ -164,14 +175,8 @@ def _conditions(
     return JobConditions(
         running=kept.is_open,
         quiet=beats.hours is not None and beats.zone is not None and not beats.hours.contains(now, beats.zone),
-        talking=_is_talked_to(job, home.lanes),
+        talking=talking,
         busy=(lane := home.lanes.get(job.session)) is not None and lane.is_busy,
         idle=notes is not None and asks_for_nothing(notes),
         by_hand=kept.wanted,
     )
-
-
-def _is_talked_to(job: Job, lanes: Lanes) -> bool:
-    """In its session, or in the chat it would speak in."""
-    own, there = lanes.get(job.session), lanes.at(job.target) if job.target is not None else []
-    return any(lane.is_talked_to for lane in ([own, *there] if own is not None else there))

@@ -16,16 +16,22 @@ from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.subagents import Subagents
 
 
+class TurnQueue(Struct, frozen=True):
+    """What waits for a turn: by which settings, in which lanes, for which slots; and what is kept out or comes back."""
+
+    settings: Queueing
+    lanes: Lanes
+    slots: Slots
+    backlogs: Backlogs
+    quarantine: Quarantine
+    readmission: Readmission
+
+
 class SessionParts(Struct, frozen=True):
     services: Services
     conversations: Conversations
     sessions: Sessions
     prefixes: Prefixes
-    queueing: Queueing
     questions: Questions
-    slots: Slots
-    lanes: Lanes
-    quarantine: Quarantine
-    backlogs: Backlogs
-    readmission: Readmission
     subagents: Subagents
+    queue: TurnQueue

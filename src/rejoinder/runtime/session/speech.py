@@ -1,11 +1,11 @@
-"""How the answers of a turn are spoken: what its session, channel and agent say, and who shortens them (ME-2)."""
+"""How the answers of a turn are spoken, as `inbound/speech.py` decides it, and who shortens them (ME-2)."""
 
 import asyncio
 import logging
 
 from rejoinder.agents.base import Agent, Failed
 from rejoinder.inbound.message import InboundMessage
-from rejoinder.inbound.speech import effective_speech
+from rejoinder.inbound.speech import speech_at
 from rejoinder.outbound.speech import shortening_prompt
 from rejoinder.runtime.answer.speaking import Speech
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -22,21 +22,23 @@ PATIENCE = 30.0
 def speech_of(
     message: InboundMessage, session: Session, settings: RuntimeSettings, here: Conversation, agent: Agent
 ) -> Speech | None:
-    if settings.speech is None or "voice" not in here.settings.can:
+    if (options := settings.speech) is None:
         return None
-    spoken = effective_speech(session, settings.rules.settings.speech, message.inbound.channel)
+    choice = speech_at(session, settings.rules.settings.speech, message.inbound.channel, can=here.settings.can)
+    if choice is None:
+        return None
 
     async def shorten(text: str, most: int) -> str | None:
         return await _fewer_words(agent, text, most)
 
     return Speech(
-        settings.speech,
-        spoken.mode,
+        options,
+        choice.mode,
         message.inbound.transcript is not None,
-        spoken.voice,
-        spoken.limit,
+        choice.voice,
+        choice.limit,
         here.settings.voice_form,
-        shorten if settings.speech.asks_agent else None,
+        shorten if options.asks_agent else None,
     )
 
 

@@ -70,6 +70,7 @@ async def _fetched(inbound: Inbound, conversation: Conversation) -> tuple[Earlie
     channel, name = conversation.channel, conversation.channel.name
     if not can(channel, CanReadThread):
         return ()
+    conversation.sender.check()
     try:
         async with asyncio.timeout(PATIENCE):
             return await channel.thread_before(conversation.route, inbound.message_id, MOST_OVERHEARD)

@@ -201,7 +201,7 @@ class AgentTurnRunner:
         now = self._clock()
         async with self._sessions.changing(run.session, run.agent, now) as held:
             session = held.session  # read again: a command may have changed it meanwhile
-            if (told := answer.outcomes.told()) is not None:
+            if (told := answer.outcomes.sentence()) is not None:
                 session = with_event(session, told)
             if usage.input_tokens or usage.output_tokens:
                 session = replace(

@@ -53,16 +53,11 @@ def _texts(inputs: tuple[TurnInput, ...]) -> tuple[str, ...]:
 
 
 def shows(context: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisibility:
-    run = context.run
-    if run.message.listening or run.message.heartbeat:
-        return WorkVisibility(thoughts=thoughts, most=most)
-    if run.message.subagent:
-        return WorkVisibility("full", tool_output=True, thoughts=thoughts, most=most)  # in its log
-    if (verbose := context.level("verbose")) == "off":
-        return WorkVisibility(thoughts=thoughts, most=most)
+    run, message = context.run, context.run.message
+    place = "nowhere" if message.listening or message.heartbeat else "log" if message.subagent else "chat"
     trusted = all(each.message.command_authorised for each in run.inputs)
-    configured, group = run.conversation.settings.tool_display, run.message.in_group
-    tools, output = work_shown(verbose, configured, group=group, trusted=trusted)
+    configured, verbose = run.conversation.settings.tool_display, context.level("verbose")
+    tools, output = work_shown(verbose, configured, place=place, group=message.in_group, trusted=trusted)
     return WorkVisibility(tools, output, thoughts, most)
 
 

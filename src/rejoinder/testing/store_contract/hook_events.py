@@ -33,17 +33,17 @@ class HookEventsKept(Opened):
             await store.write(PutHookEvents((FIRST,)))
             claimed = await store.write(ClaimHookEvent("log", NOW, LATER))
             assert claimed is not None
-            assert (claimed.told, claimed.attempts) == (FIRST, 1)
+            assert (claimed.row, claimed.attempts) == (FIRST, 1)
             following = await store.write(ClaimHookEvent("log", NOW, LATER))
             assert following is not None
-            assert following.told == second
+            assert following.row == second
             assert await store.write(ClaimHookEvent("log", NOW, LATER)) is None
             await store.write(EndHookEvent(claimed, "taken"))
             await store.write(RetryHookEvent(following, LATER, "503"))
             assert await store.hook_queues() == (HookQueue("log", 1, 0, NOW, "503"), HookQueue("other", 1, 0, NOW))
             again = await store.write(ClaimHookEvent("log", LATER, LATER))
             assert again is not None
-            assert (again.told, again.attempts) == (second, 2)
+            assert (again.row, again.attempts) == (second, 2)
             await store.write(EndHookEvent(following, "dead", "an attempt that is over says nothing"))
             await store.write(EndHookEvent(again, "dead", "503"))
             assert (await store.hook_queues())[0] == HookQueue("log", 0, 1)
@@ -65,7 +65,7 @@ class HookEventsKept(Opened):
             await store.write(FreeHookEvents(NOW))
             again = await store.write(ClaimHookEvent("log", NOW, LATER))
             assert again is not None
-            assert (again.told, again.attempts) == (FIRST, 2)
+            assert (again.row, again.attempts) == (FIRST, 2)
 
     async def test_old_events_are_removed(self, tmp_path: Path):
         async with self.opened(tmp_path) as store:

@@ -69,15 +69,15 @@ ROLES = {"developer": "system"}
 
 
 def read(body: Body) -> CompletionRequest:
-    said = ignored(body, KNOWN, REFUSED)
+    unused = ignored(body, KNOWN, REFUSED)
     request = msgspec.convert(body, ChatRequest)
-    conversation = checked(tuple(map(_asked, request.messages)), "messages")
+    conversation = checked(tuple(map(_api_message, request.messages)), "messages")
     options = request.stream_options
     with_usage = options is not None and options.include_usage
-    return CompletionRequest(request.model, conversation, bool(request.stream), with_usage, said)
+    return CompletionRequest(request.model, conversation, bool(request.stream), with_usage, unused)
 
 
-def _asked(message: ChatMessage) -> ApiMessage:
+def _api_message(message: ChatMessage) -> ApiMessage:
     if message.role in ("tool", "function"):
         raise WrongRequest("agents here use their own tools: tool results are not accepted", "messages")
     role = ROLES.get(message.role, message.role)

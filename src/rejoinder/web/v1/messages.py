@@ -62,15 +62,15 @@ TAKEN = ("text", "image")
 
 
 def read(body: Body) -> CompletionRequest:
-    said = ignored(body, KNOWN, REFUSED)
+    unused = ignored(body, KNOWN, REFUSED)
     request = msgspec.convert(body, MessagesRequest)
-    system = _asked("system", request.system)
-    conversation = checked(tuple(_asked(each.role, each.content) for each in request.messages), "messages")
-    told = (system, *conversation) if system.text else conversation
-    return CompletionRequest(request.model, told, bool(request.stream), True, said)
+    system = _api_message("system", request.system)
+    conversation = checked(tuple(_api_message(each.role, each.content) for each in request.messages), "messages")
+    whole = (system, *conversation) if system.text else conversation
+    return CompletionRequest(request.model, whole, bool(request.stream), True, unused)
 
 
-def _asked(role: str, content: str | tuple[Block, ...]) -> ApiMessage:
+def _api_message(role: str, content: str | tuple[Block, ...]) -> ApiMessage:
     if isinstance(content, str):
         return ApiMessage(role, content)
     for block in content:

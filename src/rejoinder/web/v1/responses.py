@@ -60,15 +60,15 @@ def _is_plain(text: Any) -> bool:
 
 
 def read(body: Body) -> CompletionRequest:
-    said = ignored(body, KNOWN, REFUSED)
+    unused = ignored(body, KNOWN, REFUSED)
     request = msgspec.convert(body, ResponsesRequest)
     items = (InputItem("user", request.input),) if isinstance(request.input, str) else request.input
     system = (ApiMessage("system", request.instructions),) if request.instructions else ()
-    conversation = checked((*system, *map(_asked, items)), "input")
-    return CompletionRequest(request.model, conversation, bool(request.stream), True, said)
+    conversation = checked((*system, *map(_api_message, items)), "input")
+    return CompletionRequest(request.model, conversation, bool(request.stream), True, unused)
 
 
-def _asked(item: InputItem) -> ApiMessage:
+def _api_message(item: InputItem) -> ApiMessage:
     if item.type != "message":
         raise unsupported_part(item.type, ("message",))
     role = "system" if item.role == "developer" else item.role

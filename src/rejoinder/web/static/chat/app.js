@@ -8,6 +8,7 @@ import { Announcer } from "./announcer.js";
 import { copyText } from "./clipboard.js";
 import { Dialogs } from "./dialogs.js";
 import { face, namesOf } from "./faces.js";
+import { Navigation } from "./navigation.js";
 import { Notifier } from "./notifier.js";
 import { Pane } from "./pane.js";
 import { Panel } from "./panel.js";
@@ -23,13 +24,10 @@ const CLOSED = { OTHER_PROTOCOL: 4002, LOGGED_OUT: 4003 };
 const FAILURES_BEFORE_BANNER = 2; // a restart of the server takes one, and need not be shown
 
 export class App {
-  room = "";
   latestDelivered = "";
   /** @type {Map<string, {place: string, before?: number | null, around?: string | null}>} by the id of the request */
   #historyRequests = new Map();
-  #newRoom = ""; // the room that was just made here: it is opened as soon as it is known
   #roomsFrame = 0;
-  #jumpTarget = /** @type {import("./state.js").Message | null} */ (null);
 
   constructor() {
     this.state = new ChatState();
@@ -41,6 +39,7 @@ export class App {
     });
     this.requests = new Requests(localStorage, (frame) => this.line.send(frame));
     this.dialogs = new Dialogs(this);
+    this.navigation = new Navigation(this);
     this.notifier = new Notifier(this);
     this.announcer = new Announcer();
     this.sidebar = new Sidebar(this);
@@ -109,7 +108,6 @@ export class App {
       this.announcer.element,
     );
     addEventListener("keydown", (event) => this.#key(event));
-    addEventListener("popstate", () => this.#goBack());
     document.addEventListener("visibilitychange", () => this.sawRoom());
     addEventListener("focus", () => this.sawRoom());
     setInterval(() => this.#historyRequests.size > 50 && this.#historyRequests.clear(), 60_000);
@@ -182,19 +180,7 @@ export class App {
     this.banner.hidden = true;
     this.panel.connected();
     sessionStorage.removeItem("rejoinder.reloaded");
-    const address = readAddress();
-    const wanted = this.room || address.room || localStorage.getItem("rejoinder.room") || "";
-    const { rooms } = this.state;
-    const first = [...rooms.values()].find((room) => room.kind === "group") ?? [...rooms.values()][0];
-    const id = rooms.has(wanted) ? wanted : (first?.id ?? "");
-    if (changes.reset || this.room !== id) {
-      const thread = address.room === id ? address.thread : null;
-      this.room = "";
-      this.openRoom(id, false);
-      if (thread) this.panel.openThread({ room: id, id: thread }, false);
-      this.#tellIfMissing(address.room);
-      this.visited(true);
-    }
+    this.navigation.restore(changes.reset);
     this.subagents.look();
     this.requests.resend();
   }
@@ -203,8 +189,7 @@ export class App {
   #confirmed(frame) {
     if (frame.type === "done") {
       const request = this.requests.done(frame.client);
-      if (request?.frame.type === "make_room") this.#newRoom = frame.id;
-      if (this.#newRoom && this.state.rooms.has(this.#newRoom)) this.openRoom(this.#newRoom);
+      if (request?.frame.type === "make_room") this.navigation.openOnceKnown(frame.id);
       return;
     }
     const request = this.requests.refused(frame.client, frame.reason);
@@ -216,18 +201,18 @@ export class App {
   /** @param {any} page */
   #page(page) {
     if (this.panel.takes(page)) return;
-    const asked = this.#historyRequests.get(page.client);
-    if (!asked) return;
+    const request = this.#historyRequests.get(page.client);
+    if (!request) return;
     this.#historyRequests.delete(page.client);
-    const gone = asked.around && !page.messages.length;
+    const gone = request.around && !page.messages.length;
     for (const pane of this.#panes()) {
-      if (pane.place !== asked.place) continue;
+      if (pane.place !== request.place) continue;
       pane.timeline.historyAnswered();
       if (gone) pane.timeline.cancelJump();
     }
     if (gone) this.note("That message no longer exists.");
-    this.#show(this.state.addPage(asked, page));
-    if (this.#jumpTarget && placeOf(this.#jumpTarget) === asked.place) this.goTo(this.#jumpTarget);
+    this.#show(this.state.addPage(request, page));
+    this.navigation.pageArrived(request.place);
   }
 
   /** @param {import("./state.js").Changes} changes */
@@ -243,13 +228,13 @@ export class App {
     if (changes.rooms) {
       this.sawRoom();
       this.notifier.count();
-      if (this.#newRoom && this.state.rooms.has(this.#newRoom)) this.openRoom(this.#newRoom);
-      this.#roomsFrame ||= requestAnimationFrame(() => this.#drawRooms());
+      this.navigation.roomsChanged();
+      this.#roomsFrame ||= requestAnimationFrame(() => this.drawRooms());
     }
   }
 
   /** Once in a frame, however many messages came; the title tells of them in a tab that draws no frames, too. */
-  #drawRooms() {
+  drawRooms() {
     this.#roomsFrame = 0;
     this.sidebar.draw();
     this.notifier.count();
@@ -266,7 +251,7 @@ export class App {
   /** @param {import("./state.js").Message} message */
   #finished(message) {
     this.notifier.tell(message);
-    if (message.room === this.room && !this.state.isMine(message))
+    if (message.room === this.navigation.room && !this.state.isMine(message))
       this.announcer.say(this.state.member(message.author).name, wordsOf(message, this.state.mentions(), 500));
   }
 
@@ -277,7 +262,7 @@ export class App {
   }
 
   /** A line that only this page shows, until it is dismissed. @param {string} text @param {string} [place] */
-  note(text, place = this.room) {
+  note(text, place = this.navigation.room) {
     this.#show(this.state.apply({ type: "note", room: roomOf(place), thread: threadOf(place), text }, Date.now()));
     this.announcer.say(GATEWAY.name, text);
   }
@@ -330,66 +315,8 @@ export class App {
     return this.inquire({ type: "search", query, room, before });
   }
 
-  /** @param {string} id @param {boolean} [visits] whether it is a new entry of the browser's history */
-  openRoom(id, visits = true) {
-    const room = this.state.rooms.get(id);
-    if (!room || id === this.room) return;
-    this.#newRoom = "";
-    this.room = id;
-    localStorage.setItem("rejoinder.room", id);
-    if (this.panel.kind === "thread" || this.panel.kind === "subagents") this.panel.close(false);
-    this.subagents.look();
-    if (visits) this.visited();
-    const agents = room.agents.map((agent) => this.state.member(agent));
-    const to = room.kind === "direct" ? namesOf(agents) : `#${clean(room.title)}`;
-    this.pane.show(id, { readTo: room.unread ? room.read : null, placeholder: `Message ${to}` });
-    this.#drawRooms();
-    if (!narrow()) this.pane.composer.focus();
-  }
-
-  /** Rooms and threads are entries of the browser's history, so Back leads to the previous one. */
-  visited(replace = false) {
-    const thread = this.panel.kind === "thread" ? threadOf(this.panel.thread.place) : null;
-    const address = `#${[this.room, thread ?? []].flat().map(encodeURIComponent).join("/")}`;
-    if (replace) history.replaceState(null, "", location.search + address);
-    else if (address === location.hash) return;
-    else if (history.state?.overlay) history.replaceState(null, "", location.search + address); // closed by going here
-    else history.pushState(null, "", location.search + address);
-  }
-
-  /** Something covers the whole room of a narrow page: it becomes an entry of the history, so Back closes it. */
-  overlayOpened() {
-    if (narrow() && !history.state?.overlay) history.pushState({ overlay: true }, "", location.href);
-  }
-
-  /** What covered the room was closed by its own button: its entry of the history goes too. */
-  overlayClosed() {
-    if (history.state?.overlay) history.back();
-  }
-
-  /** An address that was mistyped, or of a room that is not there. @param {string} room */
-  #tellIfMissing(room) {
-    const missing = room !== "" && !this.state.rooms.has(room);
-    if (missing) this.note(`There is no room “${clean(room.slice(0, 40))}” here.`);
-    return missing;
-  }
-
-  #goBack() {
-    this.dialogs.close();
-    const { room, thread } = readAddress();
-    if (this.#tellIfMissing(room)) return this.visited(true);
-    const { kind } = this.panel;
-    if (room !== this.room) {
-      if (kind === "thread") this.panel.close(false);
-      this.openRoom(room, false);
-    }
-    this.drawer(false);
-    if (thread && threadOf(this.panel.thread.place) !== thread) this.panel.openThread({ room: this.room, id: thread }, false);
-    else if (!thread && kind && (kind === "thread" || narrow())) this.panel.close(false);
-  }
-
   #drawHeading() {
-    const room = this.state.rooms.get(this.room);
+    const room = this.state.rooms.get(this.navigation.room);
     if (!room) return;
     const agents = room.agents.map((id) => this.state.member(id));
     const faces = h("span", { class: "faces" }, ...agents.slice(0, 4).map((agent) => face(agent, "small")));
@@ -411,9 +338,9 @@ export class App {
   /** Marks the open room as read when somebody looks at its newest message. */
   sawRoom() {
     if (document.hidden || !document.hasFocus() || !this.pane.timeline.current) return;
-    const { unread = 0 } = this.state.rooms.get(this.room) ?? {};
-    const seq = this.state.readAll(this.room);
-    if (seq !== null) this.line.send({ type: "read", room: this.room, seq });
+    const { unread = 0 } = this.state.rooms.get(this.navigation.room) ?? {};
+    const seq = this.state.readAll(this.navigation.room);
+    if (seq !== null) this.line.send({ type: "read", room: this.navigation.room, seq });
     if (seq !== null || unread) {
       this.notifier.count();
       this.menuMark.hidden = this.state.unread() === 0;
@@ -423,33 +350,6 @@ export class App {
   /** @param {import("./state.js").Message} message */
   openThread(message) {
     this.panel.openThread(message);
-  }
-
-  /** @param {string} id @param {Pane} from */
-  jump(id, from) {
-    const message = this.state.messages.get(id);
-    const inThread = from !== this.pane && message && placeOf(message) !== from.place;
-    if (inThread) this.pane.timeline.jump(id);
-    else if (message?.thread && from === this.pane) this.goTo(message);
-    else from.timeline.jump(id);
-    if (inThread && narrow()) this.panel.close();
-  }
-
-  /** To any message of any room. @param {import("./state.js").Message} message */
-  goTo(message) {
-    this.#jumpTarget = null;
-    this.openRoom(message.room);
-    if (narrow() && !message.thread) this.panel.close();
-    if (message.thread) {
-      const root = this.state.messages.get(message.thread) ?? { ...message, id: message.thread, thread: null };
-      if (this.panel.kind !== "thread" || threadOf(this.panel.thread.place) !== message.thread)
-        this.panel.openThread(root);
-      this.panel.thread.timeline.jump(message.id);
-    } else if (!this.state.timeline(message.room).loaded) {
-      this.#jumpTarget = message;
-    } else {
-      this.pane.timeline.jump(message.id);
-    }
   }
 
   /** @param {string} title @param {string[]} agents */
@@ -500,8 +400,8 @@ export class App {
   drawer(open) {
     const was = document.body.classList.contains("drawer");
     document.body.classList.toggle("drawer", open);
-    if (open) this.overlayOpened();
-    else if (was) this.overlayClosed();
+    if (open) this.navigation.overlayOpened();
+    else if (was) this.navigation.overlayClosed();
     this.menu.setAttribute("aria-expanded", String(open));
     if (open) this.sidebar.element.querySelector("button, a").focus();
     else if (this.sidebar.element.contains(document.activeElement) && narrow()) this.menu.focus();
@@ -521,16 +421,6 @@ export class App {
     else if (event.key === "Escape" && document.body.classList.contains("drawer")) this.drawer(false);
     else return;
     event.preventDefault();
-  }
-}
-
-/** The room and the thread that the address names. @returns {{room: string, thread: string | null}} */
-function readAddress() {
-  try {
-    const [room, thread] = location.hash.slice(1).split("/").map(decodeURIComponent);
-    return { room, thread: thread ?? null };
-  } catch {
-    return { room: location.hash.slice(1), thread: null }; // half of a character: no room is called that
   }
 }
 

@@ -41,7 +41,7 @@ export class Dialogs {
       const rooms = [...state.rooms.values()].filter((room) => room.title.toLowerCase().includes(query));
       return rooms.sort((a, b) => b.unread - a.unread || (b.latest?.at ?? 0) - (a.latest?.at ?? 0));
     };
-    const go = (/** @type {string} */ id) => (dialog.close(), this.app.openRoom(id), this.app.drawer(false));
+    const go = (/** @type {string} */ id) => (dialog.close(), this.app.navigation.openRoom(id), this.app.drawer(false));
     function draw(/** @type {number} */ at) {
       const rooms = fitting();
       chosen = Math.max(0, Math.min(rooms.length - 1, at));

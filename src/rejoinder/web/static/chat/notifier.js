@@ -42,13 +42,13 @@ export class Notifier {
     });
     shown.onclick = () => {
       window.focus();
-      this.app.goTo(message);
+      this.app.navigation.goTo(message);
     };
   }
 
   count() {
     const unread = this.app.state.unread();
-    const room = this.app.state.rooms.get(this.app.room);
+    const room = this.app.state.rooms.get(this.app.navigation.room);
     document.title = `${unread ? `(${unread}) ` : ""}${room ? `${clean(room.title)} · ` : ""}rejoinder`;
   }
 }

@@ -126,7 +126,7 @@ export class Pane {
   #actions() {
     const { app } = this;
     return {
-      jump: (id) => app.jump(id, this),
+      jump: (id) => app.navigation.jump(id, this),
       react: (message, emoji, remove) => app.ask({ type: "react", message: message.id, emoji, remove }),
       pick: (message, anchor) => this.#pick(message, anchor),
       openThread: (message) => app.openThread(message),

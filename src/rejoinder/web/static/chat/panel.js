@@ -15,7 +15,7 @@ export class Panel {
   kind = /** @type {"" | "thread" | "search" | "why" | "subagents"} */ ("");
   #explained = "";
   #timer = 0;
-  #asked = "";
+  #request = "";
   #oldest = /** @type {number | null} */ (null); // of what was found, where more is to be found
 
   /** @param {import("./app.js").App} app */
@@ -62,7 +62,7 @@ export class Panel {
     this.#open("thread", "Thread");
     fill(this.content, this.thread.element);
     this.thread.show(`${root.room}\n${root.id}`, { placeholder: "Reply in the thread" });
-    if (visits) this.app.visited();
+    if (visits) this.app.navigation.visited();
     this.thread.composer.focus();
   }
 
@@ -110,15 +110,15 @@ export class Panel {
     this.thread.place = this.thread.timeline.place = "";
     this.element.hidden = true;
     document.body.classList.remove("with-panel");
-    if (visits && kind === "thread") this.app.visited();
-    else if (visits) this.app.overlayClosed();
+    if (visits && kind === "thread") this.app.navigation.visited();
+    else if (visits) this.app.navigation.overlayClosed();
     if (kind === "subagents" && visits) this.app.subagents.button.focus();
     else if (!narrow()) this.app.pane.composer.focus();
   }
 
   /** @param {any} page @returns {boolean} whether it was an answer to this search */
   takes(page) {
-    if (page.client !== this.#asked) return false;
+    if (page.client !== this.#request) return false;
     const { state } = this.app;
     const before = this.#oldest === null ? [] : [...this.hits.children];
     const count = before.length + page.messages.length;
@@ -132,7 +132,7 @@ export class Panel {
       const room = state.rooms.get(message.room);
       const where = h("span", { class: "where" }, `${clean(room?.title ?? "")} · ${shortOf(message.at, Date.now())}`);
       const words = h("span", { class: "hit-text", dir: "auto" }, ...this.#marked(message.text));
-      const go = () => this.app.goTo(message);
+      const go = () => this.app.navigation.goTo(message);
       return h(
         "li",
         {},
@@ -152,7 +152,7 @@ export class Panel {
 
   /** What was asked for while the line was down is asked for now. */
   connected() {
-    if (this.kind === "search" && !this.#asked) this.#search();
+    if (this.kind === "search" && !this.#request) this.#search();
   }
 
   /** @param {"thread" | "search" | "why" | "subagents"} kind @param {string} title */
@@ -160,8 +160,8 @@ export class Panel {
     const wasThread = this.kind === "thread" && kind !== "thread";
     if (this.kind === "subagents") this.app.subagents.panelToggled(false);
     this.kind = kind;
-    if (wasThread) this.app.visited();
-    if (kind !== "thread") this.app.overlayOpened();
+    if (wasThread) this.app.navigation.visited();
+    if (kind !== "thread") this.app.navigation.overlayOpened();
     this.title.textContent = title;
     this.element.setAttribute("aria-label", title);
     this.element.hidden = false;
@@ -176,9 +176,9 @@ export class Panel {
   /** @param {number | null} before the oldest of what is there already */
   #search(before = null) {
     const query = this.query.value.trim();
-    this.#asked = query && this.app.search(query, this.here.checked ? this.app.room : null, before);
+    this.#request = query && this.app.search(query, this.here.checked ? this.app.navigation.room : null, before);
     this.#oldest = before;
-    if (this.#asked) return;
+    if (this.#request) return;
     this.older.hidden = true;
     this.count.textContent = query ? "Not connected; the search starts when the connection is back." : "";
     fill(this.hits);

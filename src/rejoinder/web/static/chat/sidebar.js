@@ -87,13 +87,13 @@ export class Sidebar {
     const rooms = [...this.app.state.rooms.values()];
     place(
       this.groups,
-      rooms.filter((room) => room.kind === "group").map((room) => this.#kept(room)),
+      rooms.filter((room) => room.kind === "group").map((room) => this.#reusedRow(room)),
     );
     const newest = (/** @type {Room} */ room) => room.latest?.at ?? 0;
     const directs = rooms.filter((room) => room.kind === "direct").sort((a, b) => newest(b) - newest(a));
     place(
       this.directs,
-      directs.map((room) => this.#kept(room)),
+      directs.map((room) => this.#reusedRow(room)),
     );
     const { me, knownBy } = this.app.state;
     this.console.hidden = knownBy === "login" && me?.id !== "you"; // it is the owner's
@@ -107,7 +107,7 @@ export class Sidebar {
   }
 
   /** A row that shows the same is the same row: a click or the focus on it is not lost. @param {Room} room */
-  #kept(room) {
+  #reusedRow(room) {
     const row = this.#row(room);
     const before = this.#rows.get(room.id);
     if (before?.isEqualNode(row)) return before;
@@ -120,7 +120,7 @@ export class Sidebar {
   #row(room) {
     const { state } = this.app;
     const agents = room.agents.map((id) => state.member(id));
-    const current = room.id === this.app.room;
+    const current = room.id === this.app.navigation.room;
     const unread =
       room.unread > 0 && !current ? h("span", { class: "unread" }, room.unread > 99 ? "99+" : room.unread) : null;
     const last = room.latest;
@@ -142,7 +142,7 @@ export class Sidebar {
           "data-room": room.id,
           onclick: (/** @type {Event} */ event) => (
             event.preventDefault(),
-            this.app.openRoom(room.id),
+            this.app.navigation.openRoom(room.id),
             this.app.drawer(false)
           ),
         },

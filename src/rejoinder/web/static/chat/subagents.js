@@ -21,7 +21,7 @@ const KINDS = { told: "Told", did: "Did", said: "Said" };
 export class Subagents {
   #rooms = /** @type {Map<string, Subagent[]>} */ (new Map());
   #rows = /** @type {Map<string, Row>} */ (new Map());
-  #asked = ""; // the request whose answer is shown
+  #request = ""; // the request whose answer is shown
   #timer = 0;
   shown = ""; // whose log is open; empty: the list
 
@@ -40,7 +40,7 @@ export class Subagents {
   }
 
   get #here() {
-    return this.#rooms.get(this.app.room) ?? [];
+    return this.#rooms.get(this.app.navigation.room) ?? [];
   }
 
   /** What the panel shows. */
@@ -57,12 +57,12 @@ export class Subagents {
   /** @param {any} frame @returns {boolean} whether it was one of these */
   takes(frame) {
     if (frame.type === "subagents_changed") {
-      if (frame.room === this.app.room) this.#ask("subagents", {});
+      if (frame.room === this.app.navigation.room) this.#ask("subagents", {});
     } else if (frame.type === "subagents") {
       this.#rooms.set(frame.room, frame.subagents);
-      if (frame.room === this.app.room) this.#draw();
+      if (frame.room === this.app.navigation.room) this.#draw();
     } else if (frame.type === "subagent_log") {
-      if (frame.client === this.#asked && frame.subagent === this.shown) this.detail.show(frame.log, frame.cut);
+      if (frame.client === this.#request && frame.subagent === this.shown) this.detail.show(frame.log, frame.cut);
     } else return false;
     return true;
   }
@@ -103,9 +103,9 @@ export class Subagents {
 
   /** @param {string} type @param {Record<string, string>} about */
   #ask(type, about) {
-    if (!this.app.room) return;
-    const client = this.app.inquire({ type, room: this.app.room, ...about });
-    if (type === "subagent_log") this.#asked = client;
+    if (!this.app.navigation.room) return;
+    const client = this.app.inquire({ type, room: this.app.navigation.room, ...about });
+    if (type === "subagent_log") this.#request = client;
   }
 
   #draw() {
@@ -255,8 +255,8 @@ class Log {
     const { app } = this;
     if (!this.#one) return;
     const { name, of, thread = null } = this.#one;
-    const to = app.state.rooms.get(app.room)?.kind === "group" ? `@${of} ` : "";
-    app.ask({ type: "say", room: app.room, thread, text: `${to}/kill ${name}` });
+    const to = app.state.rooms.get(app.navigation.room)?.kind === "group" ? `@${of} ` : "";
+    app.ask({ type: "say", room: app.navigation.room, thread, text: `${to}/kill ${name}` });
   }
 }
 

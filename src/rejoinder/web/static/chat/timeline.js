@@ -218,9 +218,9 @@ export class Timeline {
         last = null;
         return;
       }
-      const told = message.author === "" && !message.reply_to && last !== null;
-      if (told && last?.stopped) return; // the mark on the answer says so
-      const isTold = told && (last?.author === "" || kindOfLast === "command");
+      const isNotice = message.author === "" && !message.reply_to && last !== null;
+      if (isNotice && last?.stopped) return; // the mark on the answer says so
+      const isTold = isNotice && (last?.author === "" || kindOfLast === "command");
       const kind = this.state.isCommand(message, next) ? "command" : isTold ? "told" : "";
       const key = keyOf(message);
       keys.add(key);

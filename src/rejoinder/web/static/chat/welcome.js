@@ -25,7 +25,7 @@ const WHO = /** @type {Record<string, (first?: string) => string>} */ ({
 
 /** @param {import("./app.js").App} app */
 export function welcome(app) {
-  const room = app.state.rooms.get(app.room);
+  const room = app.state.rooms.get(app.navigation.room);
   if (!room) return h("div", { class: "empty" }, h("p", {}, "No room yet."));
   const agents = room.agents.map((id) => app.state.member(id));
   const named = room.kind === "group" && app.state.wake === "mentions";

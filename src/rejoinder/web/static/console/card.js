@@ -57,17 +57,17 @@ export class Card {
   /** A button that does something by a POST. @param {string} path @param {{label: string, sure?: string}} how
    * `sure`: what the button asks before it does it @param {...import("../shared/dom.js").Child} words */
   button(path, { label, sure }, ...words) {
-    let asked = !sure;
+    let isSure = !sure;
     const press = () => {
-      if (asked) return this.act(path, button);
-      asked = true;
+      if (isSure) return this.act(path, button);
+      isSure = true;
       fill(button, sure);
       button.classList.add("sure");
       button.setAttribute("aria-label", `${label}: ${sure}`);
     };
     const calm = () => {
       if (!sure || button.disabled) return;
-      asked = false;
+      isSure = false;
       fill(button, ...words);
       button.classList.remove("sure");
       button.setAttribute("aria-label", label);

@@ -119,13 +119,13 @@ export class Chart {
     const point = this.#points[at < 0 ? this.#points.length - 1 : at];
     this.cursor?.setAttribute("x1", String(at < 0 ? -9 : this.x?.(at)));
     this.cursor?.setAttribute("x2", String(at < 0 ? -9 : this.x?.(at)));
-    const told = this.series.map(({ name, field }) => [
+    const figures = this.series.map(({ name, field }) => [
       name,
       point && point[field] !== null ? this.words(point[field]) : "–",
     ]);
     fill(
       this.legend,
-      ...told.map(([name, value], i) =>
+      ...figures.map(([name, value], i) =>
         h(
           "li",
           { class: `s${i}` },
@@ -137,7 +137,7 @@ export class Chart {
     );
     this.svg.setAttribute(
       "aria-label",
-      `${this.title}. ${told.map(([name, value]) => `${name}: ${value}`).join(", ")}. Arrow keys move through time.`,
+      `${this.title}. ${figures.map(([name, value]) => `${name}: ${value}`).join(", ")}. Arrow keys move through time.`,
     );
     this.reading.textContent = at < 0 || !point ? "" : clockOf(point.at);
   }

@@ -4,20 +4,20 @@ from typing import Literal
 
 from rejoinder.events import Step
 
-DeliveryResult = Literal["done", "unsupported", "denied", "failed"]
+DirectiveResult = Literal["done", "unsupported", "denied", "failed"]
 MOST_TOLD, MOST_KEPT = 20, 100
 """Of how many the agent is told, and how many are kept: it may write thousands."""
 
 
-class Outcomes:
+class DirectiveResults:
     def __init__(self) -> None:
         self._all: list[Step] = []
 
-    def note(self, what: str, result: DeliveryResult, why: str = "") -> None:
+    def note(self, what: str, result: DirectiveResult, why: str = "") -> None:
         if len(self._all) < MOST_KEPT:
             self._all.append(Step(what, result, why or None))
 
-    def told(self) -> str | None:
+    def sentence(self) -> str | None:
         """The sentence for the next turn; None when nothing was asked for."""
         if not self._all:
             return None

@@ -37,7 +37,7 @@ ProcessRole = Literal["all", "front", "worker"]
 """A front listens and serves pages, and claims no shard; a worker claims shards, and does neither of the two."""
 
 
-class Sharing:
+class ClusterMember:
     def __init__(
         self, store: SharedStore, engines: Engines, clock: DatabaseClock, accounts: AccountPaces | None = None
     ) -> None:

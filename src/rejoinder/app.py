@@ -293,7 +293,7 @@ class Gateway:
                 log_of = ChannelLog(channel.name, here.intake.record, store, here.clock)
                 await channel.use_store(ChannelStorage(log_of, here.blobs))
         if not here.cluster_member.is_shared:
-            store.on_foreign_change(here.engines.changed)
+            here.cluster_member.follow()
         await self._stack.enter_async_context(self._upkeep)
         upkeep = Upkeep(store, here.clock)
         self._upkeep.start("upkeep", here.cluster_member.duties.do("upkeep", lambda _: upkeep.run(), self._upkeep))
@@ -371,10 +371,7 @@ class Gateway:
         here = self._opened
         of_session = here.engines.of_session
         self.scheduler = open_scheduler(self._jobs, of_session, here.store, here.clock, self.hooks.tell)
-        if not here.cluster_member.is_shared:
-            here.store.on_foreign_change(self.scheduler.changed)
-        else:
-            here.cluster_member.looks.append(self.scheduler.changed)
+        here.cluster_member.tell(self.scheduler.changed)
         self._upkeep.start("clock", self.scheduler.run())
 
     # --- while it runs ------------------------------------------------------------------------------

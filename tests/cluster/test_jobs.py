@@ -67,5 +67,5 @@ async def _come_due(gateway: Gateway) -> None:
 
 async def _two_looks(gateway: Gateway) -> None:
     looks: list[None] = []
-    gateway.cluster_member.looks.append(lambda: looks.append(None))
+    gateway.cluster_member.tell(lambda: looks.append(None))
     await until(lambda: len(looks) > 2)

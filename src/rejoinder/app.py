@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, ToolSource
+from rejoinder.blobs import Blobs
 from rejoinder.channels import base as channel_base
 from rejoinder.channels.base import CanClose, Channel, ListensEverywhere, UsesStore
 from rejoinder.config import schema
@@ -24,7 +25,6 @@ from rejoinder.events import Inbound, Part
 from rejoinder.rendering import RenderOptions
 from rejoinder.room_log import ChannelStorage
 from rejoinder.runtime.abilities import learn
-from rejoinder.runtime.account_pace import AccountPaces
 from rejoinder.runtime.cluster_member import ClusterMember, ProcessRole
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.gateway import Engines
@@ -43,12 +43,11 @@ from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.room import ProcessControl
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.restart_turns import ask_all
-from rejoinder.runtime.services import ProcessMemory, Services
+from rejoinder.runtime.services import ProcessServices, Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.runtime.slot_pool import SlotPool
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.runtime.upkeep import Upkeep
@@ -79,9 +78,8 @@ class OpenGateway(Struct, frozen=True):
     """What there is of a gateway only while it is open, and after that to look at."""
 
     store: SharedStore
-    clock: Callable[[], datetime]
-    """That of the database, where several processes share it (SC-6)."""
-    blobs: StoredBlobs
+    process: ProcessServices
+    """Its clock is that of the database, where several processes share it (SC-6)."""
     engines: Engines
     intake: InboxIntake
     listening: Listening
@@ -158,8 +156,8 @@ class Gateway:
         return self._opened.store
 
     @property
-    def blobs(self) -> StoredBlobs:
-        return self._opened.blobs
+    def blobs(self) -> Blobs:
+        return self._opened.process.blobs
 
     @property
     def engines(self) -> Engines:
@@ -290,12 +288,12 @@ class Gateway:
         await self._stack.enter_async_context(self.tasks)
         for channel in self.listeners.values():
             if isinstance(channel, UsesStore):
-                log_of = ChannelLog(channel.name, here.intake.record, store, here.clock)
-                await channel.use_store(ChannelStorage(log_of, here.blobs))
+                log_of = ChannelLog(channel.name, here.intake.record, store, here.process.clock)
+                await channel.use_store(ChannelStorage(log_of, here.process.blobs))
         if not here.cluster_member.is_shared:
             here.cluster_member.follow()
         await self._stack.enter_async_context(self._upkeep)
-        upkeep = Upkeep(store, here.clock)
+        upkeep = Upkeep(store, here.process.clock)
         self._upkeep.start("upkeep", here.cluster_member.duties.do("upkeep", lambda _: upkeep.run(), self._upkeep))
         return self
 
@@ -311,42 +309,38 @@ class Gateway:
         clock = by_database if is_shared else self._clock
         ask = partial(ask_all, store) if is_shared else None
         restarting = Restarting(self._restart_check, self._begin_restart, self._clock(), ask)
-        blobs = StoredBlobs(store, clock, lambda: token_urlsafe(18))
-        accounts = AccountPaces()
-        machine = machine_name(self._configured.gateway.machine) if is_shared else ""
-        places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
-        slots, memory = SlotPool(), ProcessMemory()
-
-        def make(own: Store, held_lease: HeldLease[Lease], tasks: Tasks) -> Engine:
-            services = Services(
-                self.agents,
-                places,
-                own,
-                tasks,
-                self._settings,
-                clock,
-                self.hooks,
-                blobs,
-                self.tools,
-                machine,
-                held_lease,
-                accounts,
-                slots,
-                memory,
-                shards=store.shards,
-            )
-            return Engine(services, self._nowhere, ProcessControl(restarting, self.commands), self._watcher)
-
-        engines = Engines(store, process_name(), make, self.tasks, moved=accounts.share if is_shared else _ignore)
+        process = ProcessServices(
+            agents=self.agents,
+            channels={**self.channels, **self.listeners, self._nowhere.name: self._nowhere},
+            settings=self._settings,
+            clock=clock,
+            hooks=self.hooks,
+            blobs=StoredBlobs(store, clock, lambda: token_urlsafe(18)),
+            tools=self.tools,
+            machine=machine_name(self._configured.gateway.machine) if is_shared else "",
+            shards=store.shards,
+        )
+        moved = process.accounts.share if is_shared else _ignore
+        make = partial(self._make_engine, process, ProcessControl(restarting, self.commands))
+        engines = Engines(store, process_name(), make, self.tasks, moved=moved)
         return OpenGateway(
             store=store,
-            clock=clock,
-            blobs=blobs,
+            process=process,
             engines=engines,
             intake=InboxIntake(engines, store, self._settings, clock, self.hooks),
             listening=Listening(self.listeners, self.tasks, engines.refusal),
-            cluster_member=ClusterMember(store, engines, by_database, accounts),
+            cluster_member=ClusterMember(store, engines, by_database, process.accounts),
         )
+
+    def _make_engine(
+        self,
+        process: ProcessServices,
+        control: ProcessControl,
+        store: Store,
+        held_lease: HeldLease[Lease],
+        tasks: Tasks,
+    ) -> Engine:
+        return Engine(Services.of_engine(process, store, held_lease, tasks), self._nowhere, control, self._watcher)
 
     @property
     def engine(self) -> Engine:
@@ -370,7 +364,7 @@ class Gateway:
 
         here = self._opened
         of_session = here.engines.of_session
-        self.scheduler = open_scheduler(self._jobs, of_session, here.store, here.clock, self.hooks.tell)
+        self.scheduler = open_scheduler(self._jobs, of_session, here.store, here.process.clock, self.hooks.tell)
         here.cluster_member.tell(self.scheduler.changed)
         self._upkeep.start("clock", self.scheduler.run())
 

@@ -77,8 +77,8 @@ LONGER = {
 """What is over a bar, and why. Nothing is added here that could be two ideas."""
 
 
-def attributes(made: ast.ClassDef) -> set[str]:
-    """What its methods set on `self`."""
+def set_on_self(made: ast.AST) -> set[str]:
+    """What a class or a function sets on `self`."""
     stored = (node for node in ast.walk(made) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
     return {node.attr for node in stored if isinstance(node.value, ast.Name) and node.value.id == "self"}
 
@@ -92,7 +92,7 @@ def over_the_bars(name: str) -> Iterator[str]:
             long = (node.end_lineno or 0) - node.lineno + 1 > STATEMENTS
             if long or (node.name == "__init__" and taken > PARAMETERS):
                 yield f"{name}: {node.name}"
-        elif isinstance(node, ast.ClassDef) and len(attributes(node)) > ATTRIBUTES:
+        elif isinstance(node, ast.ClassDef) and len(set_on_self(node)) > ATTRIBUTES:
             yield f"{name}: {node.name}"
 
 
@@ -143,7 +143,7 @@ SET_LATER = {
 
 def fields(made: ast.ClassDef) -> set[str]:
     declared = (node.target for node in made.body if isinstance(node, ast.AnnAssign))
-    return attributes(made) | {target.id for target in declared if isinstance(target, ast.Name)}
+    return set_on_self(made) | {target.id for target in declared if isinstance(target, ast.Name)}
 
 
 def is_record(made: ast.ClassDef) -> bool:
@@ -174,6 +174,75 @@ def test_an_object_is_complete_when_it_is_made():
     told later is a method. What is done otherwise is named, and leaves the list when it is gone."""
     product = (name for name in files(".") if not name.startswith("testing/"))
     assert {name: outside for name in product if (outside := set_from_outside(name))} == SET_LATER
+
+
+SET_BY_ITSELF_LATER = {
+    "alarms.py: timeout": {"_alarm", "_cancelling", "_task"},  # a block sets what it needs when it is entered
+    "crashpoint.py: calling": {"_before"},
+    "channels/discord/http.py: SingleAttemptClient": {"connector"},  # a library's class asks for it
+    "channels/web/channel.py: WebChannel": {"journal"},  # the ability `UsesStore` brings it
+    "runtime/session/run_driver.py: RunDriver": {"run", "_offering"},  # the lane that is made of it has them
+}
+"""What an object sets on itself that its constructor has not set, and why it may."""
+CONSTRUCTORS = ("__init__", "__post_init__")
+
+
+def called_on_self(function: ast.AST) -> set[str]:
+    calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
+    own = (each for each in calls if isinstance(each, ast.Attribute) and ast.unparse(each.value) in ("self", "super()"))
+    return {each.attr for each in own}
+
+
+def functions_of(made: ast.ClassDef) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in made.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def set_at_first(line: list[ast.ClassDef]) -> set[str]:
+    """What the classes of one line of inheritance have from the beginning: the values of their bodies, and what their
+    constructors set, also by methods that these call. A bare annotation is a field of a record, and else no value."""
+    is_struct = any(ast.unparse(base) == "Struct" for made in line for base in made.bases)
+    there, left, done = set[str](), [*CONSTRUCTORS], set[str]()
+    for made in line:
+        for node in made.body:
+            if isinstance(node, ast.Assign):
+                there |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                there |= {node.target.id} if is_struct or node.value is not None else set()
+    while left:
+        done.add(name := left.pop())
+        for function in (each for made in line for each in functions_of(made) if each.name == name):
+            there |= set_on_self(function)
+            left += called_on_self(function) - done
+    return there
+
+
+def set_later(names: list[str]) -> dict[str, set[str]]:
+    """Attributes that a class sets on `self`, and has not from the beginning."""
+    classes = [(name, node) for name in names for node in ast.walk(tree(name)) if isinstance(node, ast.ClassDef)]
+    by_name: dict[str, list[ast.ClassDef]] = {}
+    for _, made in classes:
+        by_name.setdefault(made.name, []).append(made)
+
+    def line_of(made: ast.ClassDef) -> list[ast.ClassDef]:
+        bases = [ast.unparse(base).partition("[")[0] for base in made.bases]
+        known = [each for base in bases for each in by_name.get(base, []) if each is not made]
+        return [made, *(each for base in known for each in line_of(base))]
+
+    found: dict[str, set[str]] = {}
+    for name, made in classes:
+        setters = {each.name for each in functions_of(made) if each.decorator_list}
+        if later := set_on_self(made) - set_at_first(line_of(made)) - setters:
+            found[f"{name}: {made.name}"] = later
+    return found
+
+
+def test_an_object_has_from_the_beginning_what_it_will_have():
+    """Nobody asks with `hasattr` whether an object is ready: what comes later is one value that may be None, or another
+    object, made in one step."""
+    product = [name for name in files(".") if not name.startswith("testing/")]
+    assert set_later(product) == SET_BY_ITSELF_LATER
+    asked = {name for name in product if re.search(r"hasattr\(self\b", (HOUSE / name).read_text())}
+    assert asked == set()
 
 
 WORDS_OF_OTHERS = re.compile(r"channels/[^/]+/(wire|nouns|protocol)\.py|agents/[^/]+/wire\.py|testing/|web/v1/")

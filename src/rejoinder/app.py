@@ -9,10 +9,12 @@ from functools import partial
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any, Self
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, ToolSource
+from rejoinder.blobs import Blobs
 from rejoinder.channels import base as channel_base
 from rejoinder.channels.base import CanClose, Channel, ListensEverywhere, UsesStore
 from rejoinder.config import schema
@@ -23,7 +25,6 @@ from rejoinder.events import Inbound, Part
 from rejoinder.rendering import RenderOptions
 from rejoinder.room_log import ChannelStorage
 from rejoinder.runtime.abilities import learn
-from rejoinder.runtime.account_pace import AccountPaces
 from rejoinder.runtime.cluster_member import ClusterMember, ProcessRole
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.gateway import Engines
@@ -42,12 +43,11 @@ from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.room import ProcessControl
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.restart_turns import ask_all
-from rejoinder.runtime.services import ProcessMemory, Services
+from rejoinder.runtime.services import ProcessServices, Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.runtime.slot_pool import SlotPool
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.runtime.upkeep import Upkeep
@@ -74,14 +74,24 @@ SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
 
+class OpenGateway(Struct, frozen=True):
+    """What there is of a gateway only while it is open, and after that to look at."""
+
+    store: SharedStore
+    process: ProcessServices
+    """Its clock is that of the database, where several processes share it (SC-6)."""
+    engines: Engines
+    intake: InboxIntake
+    listening: Listening
+    cluster_member: ClusterMember
+
+
 class Gateway:
     """One configuration at work. Once entered, `dispatch` takes messages; once left, nothing of it runs on.
 
     Agents, channels and store are those of the configuration unless others are given; `serving` serves the page.
     `restart_check` is given by a caller that starts the gateway again when it ends for a restart.
     """
-
-    store: SharedStore
 
     def __init__(
         self,
@@ -124,6 +134,7 @@ class Gateway:
         self.restart: Restart | None = None
         """What an owner has asked for, if that ends it."""
         self._ending = False
+        self._open: OpenGateway | None = None
         self._stack = AsyncExitStack()
         self._upkeep = Tasks()  # separate: waiting until `runs` is idle must not wait for it
 
@@ -131,6 +142,40 @@ class Gateway:
         """Calls an async function with each happening of this name: `message_received`, `message_decided`,
         `session_started`, `session_ended`, `turn_ended`, `reply_started`, `reply_sent`, `delivery_failed`."""
         self.hooks.on(name, hook)
+
+    # --- what there is while it is open ---------------------------------------------------------------
+
+    @property
+    def _opened(self) -> OpenGateway:
+        if self._open is None:
+            raise BadUse("the gateway is not open; write `async with Gateway(...) as gateway:`")
+        return self._open
+
+    @property
+    def store(self) -> SharedStore:
+        return self._opened.store
+
+    @property
+    def blobs(self) -> Blobs:
+        return self._opened.process.blobs
+
+    @property
+    def engines(self) -> Engines:
+        return self._opened.engines
+
+    @property
+    def intake(self) -> InboxIntake:
+        return self._opened.intake
+
+    @property
+    def listening(self) -> Listening:
+        return self._opened.listening
+
+    @property
+    def cluster_member(self) -> ClusterMember:
+        return self._opened.cluster_member
+
+    # --- what programs ask and tell it ----------------------------------------------------------------
 
     @property
     def tools(self) -> Toolbox:
@@ -156,12 +201,11 @@ class Gateway:
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
-        if not hasattr(self, "engines"):
-            raise BadUse("the gateway is not open; write `async with Gateway(...) as gateway:`")
+        intake = self.intake
         if inbound.channel not in self.channels:
             there = ", ".join(sorted(self.channels)) or "none"
             raise BadUse(f"the gateway has no channel {inbound.channel!r}; there are: {there}")
-        await self.intake.accept(inbound)
+        await intake.accept(inbound)
 
     async def health(self) -> Health:
         """Whether messages can be kept now; if not, why and what to do (DU-15)."""
@@ -228,28 +272,13 @@ class Gateway:
             await self.store.close()
 
     async def __aenter__(self) -> Self:
-        opens = self._opens
-        how = share_options(self._configured.gateway)
-        self.store = await asyncio.to_thread(open_store, opens, how) if isinstance(opens, str) else opens
-        self._stack.push_async_callback(self.store.close)
-        is_shared = self.store.lease_seconds is not None
-        ask = partial(ask_all, self.store) if is_shared else None
-        restarting = Restarting(self._restart_check, self._begin_restart, self._clock(), ask)
-        by_database = DatabaseClock(self._clock)
-        if is_shared:
-            self._clock = by_database
-        self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
-        accounts = AccountPaces()
-        make = partial(self._make_engine, restarting, accounts, SlotPool(), ProcessMemory())
-        moved = accounts.share if is_shared else _ignore
-        self.engines = Engines(self.store, process_name(), make, self.tasks, moved=moved)
-        self.intake = InboxIntake(self.engines, self.store, self._settings, self._clock, self.hooks)
-        self.listening = Listening(self.listeners, self.tasks, self.engines.refusal)
-        self._stack.push_async_callback(self.engines.leave)
-        self.cluster_member = ClusterMember(self.store, self.engines, by_database, accounts)
-        if not self.cluster_member.is_shared:
-            for shard in range(self.store.shards):
-                if await self.engines.claim(shard) is None:
+        store = await self._open_store()
+        self._stack.push_async_callback(store.close)
+        self._open = here = self._built_on(store)
+        self._stack.push_async_callback(here.engines.leave)
+        if not here.cluster_member.is_shared:
+            for shard in range(store.shards):
+                if await here.engines.claim(shard) is None:
                     raise StoreUnavailable("taken", str(self._opens))
         self._stack.push_async_callback(self._pool.close)
         for channel in self.listeners.values():
@@ -259,44 +288,59 @@ class Gateway:
         await self._stack.enter_async_context(self.tasks)
         for channel in self.listeners.values():
             if isinstance(channel, UsesStore):
-                log_of = ChannelLog(channel.name, self.intake.record, self.store, self._clock)
-                await channel.use_store(ChannelStorage(log_of, self.blobs))
-        if not self.cluster_member.is_shared:
-            self.store.on_foreign_change(self.engines.changed)
+                log_of = ChannelLog(channel.name, here.intake.record, store, here.process.clock)
+                await channel.use_store(ChannelStorage(log_of, here.process.blobs))
+        if not here.cluster_member.is_shared:
+            here.cluster_member.follow()
         await self._stack.enter_async_context(self._upkeep)
-        upkeep = Upkeep(self.store, self._clock)
-        self._upkeep.start("upkeep", self.cluster_member.duties.do("upkeep", lambda _: upkeep.run(), self._upkeep))
+        upkeep = Upkeep(store, here.process.clock)
+        self._upkeep.start("upkeep", here.cluster_member.duties.do("upkeep", lambda _: upkeep.run(), self._upkeep))
         return self
+
+    async def _open_store(self) -> SharedStore:
+        opens = self._opens
+        if not isinstance(opens, str):
+            return opens
+        return await asyncio.to_thread(open_store, opens, share_options(self._configured.gateway))
+
+    def _built_on(self, store: SharedStore) -> OpenGateway:
+        is_shared = store.lease_seconds is not None
+        by_database = DatabaseClock(self._clock)
+        clock = by_database if is_shared else self._clock
+        ask = partial(ask_all, store) if is_shared else None
+        restarting = Restarting(self._restart_check, self._begin_restart, self._clock(), ask)
+        process = ProcessServices(
+            agents=self.agents,
+            channels={**self.channels, **self.listeners, self._nowhere.name: self._nowhere},
+            settings=self._settings,
+            clock=clock,
+            hooks=self.hooks,
+            blobs=StoredBlobs(store, clock, lambda: token_urlsafe(18)),
+            tools=self.tools,
+            machine=machine_name(self._configured.gateway.machine) if is_shared else "",
+            shards=store.shards,
+        )
+        moved = process.accounts.share if is_shared else _ignore
+        make = partial(self._make_engine, process, ProcessControl(restarting, self.commands))
+        engines = Engines(store, process_name(), make, self.tasks, moved=moved)
+        return OpenGateway(
+            store=store,
+            process=process,
+            engines=engines,
+            intake=InboxIntake(engines, store, self._settings, clock, self.hooks),
+            listening=Listening(self.listeners, self.tasks, engines.refusal),
+            cluster_member=ClusterMember(store, engines, by_database, process.accounts),
+        )
 
     def _make_engine(
         self,
-        restarting: Restarting,
-        accounts: AccountPaces,
-        slots: SlotPool,
-        memory: ProcessMemory,
+        process: ProcessServices,
+        control: ProcessControl,
         store: Store,
         held_lease: HeldLease[Lease],
         tasks: Tasks,
     ) -> Engine:
-        places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
-        services = Services(
-            self.agents,
-            places,
-            store,
-            tasks,
-            self._settings,
-            self._clock,
-            self.hooks,
-            self.blobs,
-            self.tools,
-            machine_name(self._configured.gateway.machine) if self.cluster_member.is_shared else "",
-            held_lease,
-            accounts,
-            slots,
-            memory,
-            shards=self.store.shards,
-        )
-        return Engine(services, self._nowhere, ProcessControl(restarting, self.commands), self._watcher)
+        return Engine(Services.of_engine(process, store, held_lease, tasks), self._nowhere, control, self._watcher)
 
     @property
     def engine(self) -> Engine:
@@ -318,12 +362,10 @@ class Gateway:
             return
         from rejoinder.wiring.jobs import open_scheduler  # noqa: PLC0415 - only loaded where there are jobs
 
-        of_session = self.engines.of_session
-        self.scheduler = open_scheduler(self._jobs, of_session, self.store, self._clock, self.hooks.tell)
-        if not self.cluster_member.is_shared:
-            self.store.on_foreign_change(self.scheduler.changed)
-        else:
-            self.cluster_member.looks.append(self.scheduler.changed)
+        here = self._opened
+        of_session = here.engines.of_session
+        self.scheduler = open_scheduler(self._jobs, of_session, here.store, here.process.clock, self.hooks.tell)
+        here.cluster_member.tell(self.scheduler.changed)
         self._upkeep.start("clock", self.scheduler.run())
 
     # --- while it runs ------------------------------------------------------------------------------

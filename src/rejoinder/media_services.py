@@ -89,7 +89,9 @@ class CanReadDocuments(Protocol):
     max_bytes: int
     max_side: int
     """Pixels: a picture with a longer side is to be scaled."""
-    at_once: AbstractAsyncContextManager[None]
+
+    @property
+    def at_once(self) -> AbstractAsyncContextManager[None]: ...
 
     async def read(self, kind: DocumentKind, name: str, content: bytes) -> DocumentText: ...
 

@@ -164,17 +164,8 @@ class Overview(Struct, frozen=True):
     """The events since then; None: they are too many, or not all there any more."""
 
 
-class RoomLog(Protocol):
-    """One log, as its channel sees it."""
-
-    async def write(self, changes: Changes, *heard: Inbound) -> int:
-        """Returns, once all of it is durable, the number of the first event. `heard`: messages for the gateway.
-
-        Raises `Superseded`, and `StoreUnavailable`.
-        """
-        ...
-
-    async def state(self) -> LogState: ...
+class RoomLogReader(Protocol):
+    """One log, for whoever only reads it, also beside the gateway."""
 
     async def room(self, id: str) -> RoomRow | None: ...
 
@@ -201,6 +192,19 @@ class RoomLog(Protocol):
     async def fact(self, kind: str, key: str) -> bytes | None: ...
 
     async def facts(self, kind: str) -> dict[str, bytes]: ...
+
+
+class RoomLog(RoomLogReader, Protocol):
+    """One log, as its channel sees it."""
+
+    async def write(self, changes: Changes, *heard: Inbound) -> int:
+        """Returns, once all of it is durable, the number of the first event. `heard`: messages for the gateway.
+
+        Raises `Superseded`, and `StoreUnavailable`.
+        """
+        ...
+
+    async def state(self) -> LogState: ...
 
 
 class ChannelStorage(Struct, frozen=True):

@@ -41,7 +41,7 @@ async def all_have_looked(here: Several) -> None:
         looks[which] += 1
 
     for which, gateway in enumerate(here.gateways):
-        gateway.cluster_member.looks.append(partial(count, which))
+        gateway.cluster_member.tell(partial(count, which))
     await until(lambda: min(looks) > 1)
 
 

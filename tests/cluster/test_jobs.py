@@ -62,10 +62,12 @@ async def _come_due(gateway: Gateway) -> None:
     await until(is_ready)
     kept = {each.name: each for each in await gateway.store.jobs()}
     for name in NAMES:
-        await gateway.store.write(PutJob(name, kept[name].schedule, gateway._clock() - timedelta(seconds=1)))
+        await gateway.store.write(
+            PutJob(name, kept[name].schedule, gateway._opened.process.clock() - timedelta(seconds=1))
+        )
 
 
 async def _two_looks(gateway: Gateway) -> None:
     looks: list[None] = []
-    gateway.cluster_member.looks.append(lambda: looks.append(None))
+    gateway.cluster_member.tell(lambda: looks.append(None))
     await until(lambda: len(looks) > 2)

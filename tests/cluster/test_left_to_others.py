@@ -111,7 +111,7 @@ async def test_a_job_of_others_keeps_its_time(postgres: Server) -> None:
         due = datetime(2040, 1, 1, tzinfo=UTC)
         await gateway.store.write(PutJob("elsewhere", "1h", due))
         looks: list[None] = []
-        gateway.cluster_member.looks.append(lambda: looks.append(None))
+        gateway.cluster_member.tell(lambda: looks.append(None))
         await until(lambda: len(looks) > 2)
         kept = {each.name: each for each in await gateway.store.jobs()}
         assert (kept["elsewhere"].schedule, kept["elsewhere"].due) == ("1h", due)

@@ -70,7 +70,7 @@ async def test_the_next_one_waits_until_the_last_is_back(
         row = msgspec.json.decode((await first.store.facts(SCOPE))[TURN], type=RestartTurn)
         assert row.by == restart.returns
         looks: list[None] = []
-        first.cluster_member.looks.append(lambda: looks.append(None))
+        first.cluster_member.tell(lambda: looks.append(None))
         await until(lambda: len(looks) > 2)
         assert list(ended) == [name], "the other one waits"
         await start("returned", RestartCheck(fine, restart.obeyed, restart.returns))

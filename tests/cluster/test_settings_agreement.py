@@ -58,7 +58,7 @@ async def test_one_that_differs_claims_nothing(postgres: Server, caplog: pytest.
                 async with serving(other, {agent.name: ScriptedAgent()}, url) as second:
                     await until(lambda: second.cluster_member.disagrees)
                     looks: list[None] = []
-                    second.cluster_member.looks.append(lambda: looks.append(None))
+                    second.cluster_member.tell(lambda: looks.append(None))
                     await until(lambda: len(looks) > 1)
                     assert owns(second, 0)
                     assert owns(first, 4)

@@ -61,8 +61,16 @@ class Place:
             tell=lambda each, **_: self.told.append(each), kept=lambda _: (), wants=lambda _: True
         )
         channels = {self.channel.name: self.channel}
-        live = Live(settings)
-        self.services = services = Services({}, channels, self.store, self.tasks, live, self.now, hooks, self.blobs)
+        self.services = services = Services(
+            agents={},
+            channels=channels,
+            store=self.store,
+            tasks=self.tasks,
+            settings=Live(settings),
+            clock=self.now,
+            hooks=hooks,
+            blobs=self.blobs,
+        )
         self.outbox = Outbox(services, OwnerChats(services), ask_again)
         self.conversation = Conversation(self.route, services, self.outbox)
         self.sender = self.conversation.sender

@@ -1,5 +1,6 @@
 """A channel and an agent of somebody else's package are configured like ours: one module and an entry point."""
 
+import asyncio
 import json
 import sys
 from types import ModuleType
@@ -8,6 +9,7 @@ from typing import Annotated
 import jsonschema
 import pytest
 from msgspec import Meta, defstruct
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from rejoinder import plugins
@@ -16,16 +18,22 @@ from rejoinder.agents.declaration import AgentKind
 from rejoinder.agents.discover import keys
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.declaration import ChannelKind, Setup
+from rejoinder.channels.slack.manifest import app_manifest
+from rejoinder.cli import init
 from rejoinder.cli.chat import read_settings
 from rejoinder.cli.commands import app
 from rejoinder.config.describe import json_schema
 from rejoinder.config.kinds import agent_kinds
-from rejoinder.config.load import load
+from rejoinder.config.load import load, read
+from rejoinder.config.schema import CommonChannelSettings, ConfiguredChannel
 from rejoinder.errors import BadConfiguration, BadUse
+from rejoinder.programs.serving import with_page
 from rejoinder.secret import Secret
 from rejoinder.setup import SetupQuestion
+from rejoinder.store.rooms import PutFact
 from rejoinder.testing import FakeChannel
 from rejoinder.wiring.opening import open_channels
+from rejoinder.wiring.stores import open_for_operator, open_store
 
 CONFIGURED = """
 [agents.polly]
@@ -219,6 +227,23 @@ def test_init_asks_what_they_declare(harbour, tmp_path):
     assert written.endswith(f'[channels.ship]\ntoken = "${{SHIP_TOKEN}}"\n{answers}'), written
 
 
+def test_init_prints_the_manifest_they_declare(harbour, monkeypatch):
+    """CH-1: for any kind that has one; `--slack-manifest` is the same for ours."""
+    monkeypatch.setattr(sys.modules["their_harbour"], "CHANNEL", ChannelKind(open=Ship, manifest={"flag": "yellow"}))
+
+    def printed(*words):
+        shown = CliRunner().invoke(app, ["init", *words])
+        assert shown.exit_code == 0, shown.output
+        return json.loads(shown.stdout)
+
+    assert printed("--manifest", "ship") == {"flag": "yellow"}
+    assert printed("--manifest", "slack") == printed("--slack-manifest") == app_manifest()
+    for kind in ("telegram", "raft", ""):
+        with pytest.raises(BadUse) as problem:
+            init.make_configuration(manifest=kind)
+        assert str(problem.value) == f"no kind of channel called {kind!r} has a manifest; there are: ship, slack"
+
+
 def test_doctor_says_what_they_find(harbour, tmp_path):
     """CH-1: the check that a channel declares is the one that is made."""
     path = tmp_path / "rejoinder.toml"
@@ -226,6 +251,55 @@ def test_doctor_says_what_they_find(harbour, tmp_path):
     report = CliRunner().invoke(app, ["doctor", "--json", "-c", str(path)])
     found = {each["what"]: each["found"] for each in json.loads(report.stdout)["checks"]}
     assert found["channels.ship"] == "1 masts, and nobody aboard"
+
+
+def test_send_refuses_a_chat_that_they_do_not_know(harbour, monkeypatch, tmp_path):
+    """CH-1: a channel with rooms in the store says which there are, by its log and the agents; others are not asked."""
+
+    async def berth(log, chat, agents):
+        said = await log.fact("berths", chat)
+        return "" if said else f"there is no berth {chat} for {', '.join(agents)}"
+
+    (tmp_path / "rejoinder.toml").write_text('[agents.guide]\nkind = "tour"\n[channels.ship]\n')
+    send = ["send", "--channel", "ship", "--chat", "seven", "ahoy"]
+    monkeypatch.setattr(sys.modules["their_harbour"], "CHANNEL", ChannelKind(open=Ship, chat_problem=berth))
+    asyncio.run(put_fact("ship/berths", "nine", b"narrow"))
+    refused = CliRunner().invoke(app, send)
+    assert refused.output == "rejoinder: there is no berth seven for guide\n"
+    asyncio.run(put_fact("ship/berths", "seven", b"long"))
+    assert CliRunner().invoke(app, send).stdout.startswith("Planned: ")
+    monkeypatch.setattr(sys.modules["their_harbour"], "CHANNEL", ChannelKind(open=Ship))
+    assert CliRunner().invoke(app, [*send[:-2], "eight", "ahoy"]).stdout.startswith("Planned: ")
+
+
+async def put_fact(*fact):
+    await open_store("sqlite:rejoinder.db").close()  # as a gateway leaves it
+    store = open_for_operator("sqlite:rejoinder.db")
+    await store.write(PutFact(*fact))
+    await store.close()
+
+
+def test_without_a_channel_those_that_say_so_are_served(harbour, monkeypatch):
+    """CH-1: beside the page, with all agents and the settings of an empty section; a job may speak there. One that
+    needs a key is not, and nobody is in the way who is not loaded."""
+    deck = defstruct("Settings", [("mast", int, 2), ("dm", str, "open")], module="decks")
+    text = '[agents.polly]\nkind = "tour"\n[agents.jack]\nkind = "tour"\n'
+    job = '[cron.bell]\nevery = "1h"\nagent = "polly"\nprompt = "x"\nchannel = "{}"\nchat = "bridge"\n'
+
+    def served(kind):
+        monkeypatch.setattr(sys.modules["their_harbour"], "CHANNEL", kind)
+        return with_page(read(text, "x.toml", {})).channels
+
+    both = served(ChannelKind(settings=deck, open=Ship, by_default=True))
+    common = CommonChannelSettings(dm="open", agents=("polly", "jack"))
+    assert both["ship"] == ConfiguredChannel("ship", common, deck(mast=2))
+    assert both["web"].common == replace(common, groups="open", require_mention=False, owners=("you",))
+    read(text + job.format("ship"), "x.toml", {})
+    for kind in (ChannelKind(settings=deck, open=Ship), ChannelKind(settings=Rig, open=Ship, by_default=True)):
+        assert served(kind) == {"web": both["web"]}
+        with pytest.raises(BadConfiguration, match=r"this channel is not configured; add a section \[channels.ship\]"):
+            read(text + job.format("ship"), "x.toml", {})
+    read(text + job.format("web"), "x.toml", {})
 
 
 def test_of_what_there_is_one_there_are_not_two(harbour, monkeypatch, tmp_path):

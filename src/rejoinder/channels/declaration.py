@@ -4,7 +4,7 @@ A channel is a module with `CHANNEL = ChannelKind(...)`. Reading a declaration l
 docs and the system prompt use it without a connection, so `open` imports what it needs only when it is called.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from rejoinder.identity import ANYBODY, Identity
 from rejoinder.media_services import VoiceForm
 from rejoinder.rendering import MARKDOWN, Renderer
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
+from rejoinder.room_log import RoomLogReader
 from rejoinder.setup import SetupQuestion
 
 DeliveryClass = Literal["native key", "short-window key", "read back", "blind"]
@@ -93,6 +94,8 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     """`[[ephemeral]]` works on answers to interactions only (CH-29)."""
     opened_by: Literal["run", "page", "command"] = "run"
     """`rejoinder run` opens a channel by itself, the page with its server; the terminal is opened by its command."""
+    by_default: bool = False
+    """Served, as by an empty section, where a configuration has no channel that `rejoinder run` serves."""
     only_one: str = ""
     """If a configuration can have only one of it, the reason, such as "there is one page"."""
     waits: Mapping[str, str] = {}
@@ -100,7 +103,10 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     setup: Setup | None = None
     """The questions of `rejoinder init`; None: it does not offer this channel."""
     manifest: Mapping[str, Any] = {}
-    """The app manifest to paste on the platform."""
+    """The app manifest to paste on the platform; `rejoinder init --manifest KIND` prints it as JSON."""
+    chat_problem: Callable[[RoomLogReader, str, Collection[str]], Awaitable[str]] | None = None
+    """For a channel that keeps its rooms in the gateway's store: why a message to this chat would be lost, by the
+    channel's log and the names of the agents; empty: it would not. None: only the platform knows its chats."""
     check: Callable[[Any, str | None], Awaitable[str]] | None = None
     """What `rejoinder doctor` calls, with the settings and the gateway that runs already, if one does. None: the
     channel is opened and, if it `CanCheck`, asked."""

@@ -38,14 +38,18 @@ class Secrets(dict[str, str]):
 
 def make_configuration(
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
-    slack_manifest: Annotated[
-        bool, typer.Option("--slack-manifest", help="Print the manifest of a Slack app to paste, and ask nothing.")
-    ] = False,
+    manifest: Annotated[
+        str | None,
+        typer.Option(
+            "--manifest", metavar="KIND", help="Print the app manifest of a kind of channel, and ask nothing."
+        ),
+    ] = None,
+    slack_manifest: Annotated[bool, typer.Option("--slack-manifest", help="The same as --manifest slack.")] = False,
     file: File = None,
 ) -> None:
     """Ask a few questions and write rejoinder.toml."""
-    if slack_manifest:
-        return _print_manifest()
+    if manifest is not None or slack_manifest:
+        return _print_manifest("slack" if manifest is None else manifest)
     from rejoinder.config.load import FILE
 
     target = Path(file or FILE)
@@ -72,12 +76,17 @@ def make_configuration(
     print(f"Start it with `rejoinder run{this}`; `rejoinder doctor{this}` checks it.")
 
 
-def _print_manifest() -> None:
+def _print_manifest(kind: str) -> None:
     import json
 
-    from rejoinder.config.kinds import channel_kind
+    from rejoinder import plugins
+    from rejoinder.config.kinds import channel_kind, channel_kinds
 
-    print(json.dumps(channel_kind("slack").manifest, indent=2))
+    manifest = channel_kind(kind).manifest if plugins.exists("channel", kind) else None
+    if not manifest:
+        there = ", ".join(name for name, each in channel_kinds().items() if each.manifest)
+        raise BadUse(f"no kind of channel called {kind!r} has a manifest; there are: {there}")
+    print(json.dumps(manifest, indent=2))
 
 
 # --- the questions --------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> Se
     from rejoinder.cli.chat import read_settings
     from rejoinder.programs import serving
     from rejoinder.programs.agent_choice import with_agent
-    from rejoinder.programs.sending import check_room, spoken
+    from rejoinder.programs.sending import check_chat, spoken
     from rejoinder.store.base import PlanParts
 
     settings, _, _ = with_agent(read_settings(file), None)
@@ -76,6 +76,6 @@ async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> Se
     if not parts:
         raise BadUse("there is nothing to send: the text is empty")
     async with store_to_write(file) as store:
-        await check_room(store, served, route)
+        await check_chat(store, served, route)
         planned = await store.write(PlanParts(parts, datetime.now(UTC)))
         return SendReport(tuple(part.id for part in planned), await store.gateway())

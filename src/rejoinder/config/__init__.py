@@ -3,7 +3,7 @@
 load.py         a file becomes Settings, or every mistake in it becomes a sentence
 schema.py       the records, gathered from the rooms that read them; agents.py and channels.py what holds for all
                 agents and channels, jobs.py what the clock begins, programs.py who writes and is told by HTTP;
-                kinds.py finds each kind's own
+                kinds.py finds each kind's own, default_channels.py those that are served without a section
 syntax.py       TOML text to plain values; a syntax error in plain words
 positions.py    on which line each key stands
 environment.py  ${VAR}

@@ -28,13 +28,16 @@ class KnownNames(NamedTuple):
     agents: frozenset[str]
     channels: dict[str, str]
     """Channel name to kind. Every kind counts as a name too, so that a channel may be taken out for a while."""
-    served: frozenset[str]
-    """The channels that are configured: a job can speak only in one of these."""
+    served: Callable[[], frozenset[str]]
+    """The channels that `run` serves: a job can speak only in one of these. Asked only where there is a job or a
+    program, as without a channel every kind has to be loaded."""
     only_one: Mapping[str, str]
     """The kinds of which there is at most one, and why."""
 
 
-def check(settings: Settings, agents: frozenset[str], served: frozenset[str], kinds: Kinds) -> Iterator[Complaint]:
+def check(
+    settings: Settings, agents: frozenset[str], served: Callable[[], frozenset[str]], kinds: Kinds
+) -> Iterator[Complaint]:
     channels = {kind: kind for kind in kinds.channels}
     channels |= {name: channel.kind for name, channel in settings.channels.items()}
     only_one = {channel.kind: kinds.channels[channel.kind].only_one for channel in settings.channels.values()}
@@ -283,14 +286,14 @@ def _jobs(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     if settings.cron or any(each not in (None, HeartbeatSettings()) for each in beats):
         from rejoinder.config.check_jobs import JobNames, check_jobs  # noqa: PLC0415 - only for jobs
 
-        yield from check_jobs(settings, JobNames(known.agents, frozenset(known.channels), known.served))
+        yield from check_jobs(settings, JobNames(known.agents, frozenset(known.channels), known.served()))
 
 
 def _programs(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     if settings.api.tokens or settings.hooks:
         from rejoinder.config.check_programs import check_programs  # noqa: PLC0415 - only for programs
 
-        yield from check_programs(settings, known.agents, known.served)
+        yield from check_programs(settings, known.agents, known.served())
 
 
 CHECKS: tuple[Callable[[Settings, KnownNames], Iterator[Complaint]], ...] = (

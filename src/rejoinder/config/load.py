@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from rejoinder.config.channels import usual_bot_messages
 from rejoinder.config.check import check
+from rejoinder.config.default_channels import default_channels
 from rejoinder.config.environment import NotFilledIn, fill_in
 from rejoinder.config.jobs import CronJob, EveryAgent, agent_of
 from rejoinder.config.kinds import INSTALLED, Kinds, store_file
@@ -30,8 +31,6 @@ from rejoinder.config.wording import did_you_mean, dotted, listed, nearest, quot
 from rejoinder.errors import BadConfiguration, Mistake
 
 FILE = "rejoinder.toml"
-PAGE_ALONE = frozenset({"web"})
-"""What is served where no channel is configured."""
 NAMED = ("agents", "channels", "cron", "hooks")
 """Sections that hold named tables."""
 
@@ -100,7 +99,11 @@ def read(
     names = frozenset(agents) - {"defaults"}
     here = {name for name, channel in settings.channels.items() if kinds.channels[channel.kind].opened_by == "command"}
     served = frozenset(channels) - here
-    for path, sentence in check(settings, names, served or PAGE_ALONE, kinds):
+
+    def with_default() -> frozenset[str]:
+        return served or frozenset(default_channels(kinds))
+
+    for path, sentence in check(settings, names, with_default, kinds):
         if reader.is_right(path):
             reader.wrong(path, sentence)
     if reader.mistakes:

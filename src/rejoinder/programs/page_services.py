@@ -60,7 +60,7 @@ def page_services(
     async def answer(agent: str, messages: tuple[ApiMessage, ...]) -> AsyncGenerator[str | TokenUsage]:
         with gateway.lend(agent) as lent:
             now = gateway.in_effect
-            most = now.max_answer_chars(agent)
+            most = now.agent(agent).max_answer_chars
             pieces = complete(lent, tuple(map(line, messages)), now.silence, now.directives, most)
             async with aclosing(pieces):
                 async for piece in pieces:

@@ -2,11 +2,6 @@
 
 from uuid import uuid4
 
-import msgspec
-
-from rejoinder.channels.web.answers import can_be_direct_chat, no_such_room
-from rejoinder.channels.web.journal import LOBBY
-from rejoinder.channels.web.records import PAGE
 from rejoinder.config import schema
 from rejoinder.config.kinds import channel_kind
 from rejoinder.errors import BadConfiguration, BadUse
@@ -15,11 +10,8 @@ from rejoinder.outbound import plan
 from rejoinder.outbound.operations import encode, kind
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering import RenderOptions
+from rejoinder.runtime.place.room_log import StoredLog
 from rejoinder.store.base import PartIntent, StoreReader
-from rejoinder.store.rooms import scope_of
-
-WEB = "web"
-"""The kind of channel whose rooms are in the store; only platforms know the chats of the others."""
 
 
 def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool = False) -> tuple[PartIntent, ...]:
@@ -34,17 +26,9 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
     return tuple(PartIntent(each.key, route, encode(each.operation), kind(each.operation)) for each in planned)
 
 
-async def check_room(store: StoreReader, settings: schema.Settings, route: Route) -> None:
-    """Raises `BadUse` for a room of the page that the store does not know; sent there, the message would be lost.
-
-    Before a page has been served nobody can tell. A room that the next gateway makes when it starts is there already.
-    """
-    if settings.channels[route.channel].kind != WEB:
-        return
-    served = await store.fact(scope_of(route.channel, PAGE), "agents")
-    if served is None or await store.log_room(route.channel, route.chat) is not None:
-        return
-    agents = {*msgspec.json.decode(served, type=tuple[str, ...]), *settings.agents}
-    is_lobby = route.chat == LOBBY and len(agents) > 1
-    if not is_lobby and not can_be_direct_chat(route.chat, agents):
-        raise BadUse(no_such_room(route.chat))
+async def check_chat(store: StoreReader, settings: schema.Settings, route: Route) -> None:
+    """Raises `BadUse` for a chat that its channel would not find in the store; sent there, the message would be lost.
+    Of most channels only the platform knows the chats."""
+    problem = channel_kind(settings.channels[route.channel].kind).chat_problem
+    if problem is not None and (why := await problem(StoredLog(route.channel, store), route.chat, settings.agents)):
+        raise BadUse(why)

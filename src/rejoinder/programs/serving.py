@@ -15,7 +15,7 @@ from rejoinder.channels.base import Channel
 from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
-from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.default_channels import default_channels
 from rejoinder.config.kinds import channel_kind, is_in_memory, shared_stores
 from rejoinder.errors import BadUse, RejoinderError
 from rejoinder.events import ChangeInvitations
@@ -50,7 +50,8 @@ HOOKS_LOOKED_FOR = 2.0
 
 
 def with_page(settings: schema.Settings, port: int | None = None) -> schema.Settings:
-    """The channels that `run` serves: without any, the page with all agents. Everyone who may open the page owns it."""
+    """The channels that `run` serves: without any, those served by default, such as the page, with all agents. Everyone
+    who may open the page owns it."""
     served = {
         name: channel
         for name, channel in settings.channels.items()
@@ -58,10 +59,11 @@ def with_page(settings: schema.Settings, port: int | None = None) -> schema.Sett
     }
     if not served:
         names = tuple(settings.agents)
-        common = CommonChannelSettings(dm="open", groups="open", require_mention=False)
-        common = replace(common, agents=names) if len(names) > 1 else replace(common, agent=next(iter(names), None))
-        page = schema.ConfiguredChannel("web", common, WebSettings())
-        served = {"web": page}
+        here = {"agents": names} if len(names) > 1 else {"agent": next(iter(names), None)}
+        served = {
+            name: replace(channel, common=replace(channel.common, **here))
+            for name, channel in default_channels().items()
+        }
     channels = {name: _owned(channel, port) if channel.kind == "web" else channel for name, channel in served.items()}
     return replace(settings, channels=channels)
 

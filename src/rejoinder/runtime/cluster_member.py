@@ -1,5 +1,5 @@
-"""A process beside others on one store: keeps its leases, claims what is free, gives up what is too much, and finds
-what others have written (SC-5, SC-10, SC-12)."""
+"""A process and the others on its store: notices what others have written, and where several share the store, keeps
+its leases, claims what is free and gives up what is too much (SC-5, SC-10, SC-12)."""
 
 import asyncio
 import logging
@@ -49,12 +49,28 @@ class ClusterMember:
         self._clock = clock
         self._role: ProcessRole = "all"
         self.is_shared = store.lease_seconds is not None
-        self.looks: list[Callable[[], None]] = []
-        """Called with every look."""
+        self._told: list[Callable[[], None]] = []
         self.is_alone = False
         """Whether no other process was there at the last look."""
         self.disagrees = ""
         """Why this process claims nothing (SC-25)."""
+
+    def tell(self, callback: Callable[[], None]) -> None:
+        """From now on it is called when others may have written, after the engines."""
+        self._told.append(callback)
+
+    def follow(self) -> None:
+        """From now on the engines of this process are told what others have written. Where the store is shared, the
+        rest is told with the next look: it may come often, and looking is needed anyway."""
+        self._store.on_foreign_change(self._engines.changed if self.is_shared else self._written)
+
+    def _written(self, shards: frozenset[int]) -> None:
+        self._engines.changed(shards)
+        self._tell()
+
+    def _tell(self) -> None:
+        for told in self._told:
+            told()
 
     async def join(
         self,
@@ -78,7 +94,7 @@ class ClusterMember:
         ]
         if known:
             await asyncio.wait(known, timeout=INTRODUCTIONS)
-        self.looks += [each.poll_log for each in channels.values() if isinstance(each, FollowsLog)]
+        self._told += [each.poll_log for each in channels.values() if isinstance(each, FollowsLog)]
         tasks.start("own", self.own(grace))
         tasks.start("accounts", self._tell_accounts())
 
@@ -105,7 +121,7 @@ class ClusterMember:
 
     async def begin(self, tasks: Tasks) -> None:
         """From now on others see this process. Its leases are kept as long as these tasks run."""
-        self._store.on_arrivals(self._engines.changed)
+        self.follow()
         await self._see_and_be_seen()
         seconds = self._store.lease_seconds
         assert seconds is not None, "a store that is shared has leases that run out"
@@ -168,8 +184,7 @@ class ClusterMember:
             await self._engines.balance(owners, grace)
         await self._engines.look_for_work()
         await self._accounts.read()
-        for look in self.looks:
-            look()
+        self._tell()
         return owners
 
     # --- what is shown for the moment -----------------------------------------------------------------

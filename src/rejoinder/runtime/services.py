@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import Self
 
 from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from rejoinder.agents.base import MOST_REMEMBERED_SESSIONS, Agent
 from rejoinder.blobs import Blobs
@@ -42,34 +44,44 @@ class ProcessMemory:
         all engines: a session missing here may be missing from the agent's memory, or soon will be."""
 
 
-class Services(Struct, frozen=True):
-    """The edges by name, the tasks, the clock and the settings of one engine; its parts take what they use of it."""
+class ProcessServices(Struct, frozen=True, kw_only=True):
+    """What all engines of a process share: the edges by name, the settings and the clock, and what is counted or
+    remembered for all of them together."""
 
     agents: Mapping[str, Agent]
     """Those of the configuration in effect; one that is replaced while the gateway runs is replaced here."""
     channels: Mapping[str, Channel]
     """By name, and accounts as `serving.listener` calls them."""
-    store: Store
-    tasks: Tasks
     settings: Live[RuntimeSettings]
     clock: Callable[[], datetime]
     hooks: Hooks
     blobs: Blobs
     """The files that parts name."""
     tools: Toolbox = field(default_factory=Toolbox)
-    """The tools of runs under way; all engines of a gateway share it."""
+    """The tools of runs under way."""
+    accounts: AccountPaces = field(default_factory=AccountPaces)
+    """The limits of accounts (SC-13)."""
+    slots: SlotPool = field(default_factory=SlotPool)
+    """The slots for runs."""
+    memory: ProcessMemory = field(default_factory=ProcessMemory)
     machine: str = ""
     """Where this process runs, if others run elsewhere: what agents keep here is not found there (SC-7)."""
-    lease: HeldLease[Lease] = UNENDING
-    """The hold on the shard: asked before every call of a platform and every answer to an agent (SC-3)."""
-    accounts: AccountPaces = field(default_factory=AccountPaces)
-    """The limits of accounts; all engines of a gateway share them (SC-13)."""
-    slots: SlotPool = field(default_factory=SlotPool)
-    """The slots for runs; all engines of a gateway share them."""
-    memory: ProcessMemory = field(default_factory=ProcessMemory)
-    gate: SendGate = field(default_factory=SendGate)
     shards: int = 1
     """Over how many the homes are spread."""
+
+
+class Services(ProcessServices, frozen=True, kw_only=True):
+    """The same for one engine, with what only it has; its parts take what they use of it."""
+
+    store: Store
+    tasks: Tasks
+    lease: HeldLease[Lease] = UNENDING
+    """The hold on the shard: asked before every call of a platform and every answer to an agent (SC-3)."""
+    gate: SendGate = field(default_factory=SendGate)
+
+    @classmethod
+    def of_engine(cls, process: ProcessServices, store: Store, lease: HeldLease[Lease], tasks: Tasks) -> Self:
+        return cls(**asdict(process), store=store, tasks=tasks, lease=lease)
 
     @property
     def shard(self) -> int:

@@ -88,15 +88,51 @@ class SpeechOptions(Struct, frozen=True):
     """The agent shortens what is too long to be read out."""
 
 
+class AgentFacts(Struct, frozen=True, kw_only=True):
+    """What is configured for one agent."""
+
+    system_prompt: str = ""
+    """The operator's."""
+    max_answer_chars: int = MAX_ANSWER_CHARS
+    """After how many characters an answer is cut."""
+    ack_max_chars: int = ACK_MAX_CHARS
+    """Up to how many characters beside HEARTBEAT_OK go unsaid."""
+    spawns: tuple[str, ...] | None = None
+    """The agents that it may start (TU-36); None: itself."""
+
+
+class MediaServices(Struct, frozen=True, kw_only=True):
+    """Who hears, speaks, reads and loads; None: nobody does."""
+
+    understanding: UnderstandingSettings = UnderstandingSettings()
+    """What is to be understood of a message before it is decided."""
+    hears: CanTranscribe | None = None
+    """Listens to recordings."""
+    speech: SpeechOptions | None = None
+    """Speaks answers."""
+    reads_documents: CanReadDocuments | None = None
+    """Reads documents and scales pictures; None: only text is read, and pictures stay as they are."""
+    describer: str | None = None
+    """The agent that puts pictures into words for others (IN-9)."""
+    describes_pictures: CanDescribePictures | None = None
+    """The program that does, where no agent does."""
+    prepares_recordings: CanPrepareRecordings | None = None
+    """Gives recordings to agents that hear, in a form that models take."""
+    reads_pages: CanReadPages | None = None
+    """Reads the pages that people link to."""
+    loads_files: CanLoadFiles | None = None
+    """Loads files that agents name by their address."""
+
+
 class RuntimeSettings(Struct, frozen=True, kw_only=True):
     rules: Rules
     channels: Mapping[str, ChannelFacts] = {}
+    agents: Mapping[str, AgentFacts] = {}
+    media: MediaServices = MediaServices()
     queue: QueueOverride = QueueOverride()
     run_timeouts: RunTimeouts = RunTimeouts()
     limits: SlotLimits = SlotLimits()
     typing_mode: TypingMode | None = None
-    system_prompts: Mapping[str, str] = {}
-    """The operator's system prompt for each agent, by its name."""
     silence: Silence = "edges"
     granted: frozenset[str] = frozenset()
     """Directives the operator allows beyond the free ones (OD-52)."""
@@ -105,32 +141,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     directives: Registry = default_registry()
     """All directives an agent may write."""
     compaction: CompactionSettings = CompactionSettings()
-    describer: str | None = None
-    """The agent that puts pictures into words for others (IN-9)."""
     question_seconds: float = 300
     on_crash: OnCrash = "rerun"
-    acknowledgements: Mapping[str, int] = {}
-    """Up to how many characters beside HEARTBEAT_OK go unsaid, for agents that differ from the default."""
-    answers: Mapping[str, int] = {}
-    """After how many characters an answer is cut, by the name of its agent."""
-    spawns: Mapping[str, tuple[str, ...]] = {}
-    """The agents that each may start beside itself, where that is configured (TU-36)."""
-    understanding: UnderstandingSettings = UnderstandingSettings()
-    """What is to be understood of a message before it is decided."""
-    hears: CanTranscribe | None = None
-    """Listens to recordings; None: nobody does."""
-    speech: SpeechOptions | None = None
-    """Speaks answers; None: nothing does."""
-    reads_documents: CanReadDocuments | None = None
-    """Reads documents and scales pictures; None: only text is read, and pictures stay as they are."""
-    describes_pictures: CanDescribePictures | None = None
-    """The program that puts pictures into words, where no agent does."""
-    prepares_recordings: CanPrepareRecordings | None = None
-    """Gives recordings to agents that hear, in a form that models take."""
-    reads_pages: CanReadPages | None = None
-    """Reads the pages that people link to."""
-    loads_files: CanLoadFiles | None = None
-    """Loads files that agents name by their address."""
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """The folder from which a session's agent sends files."""
     max_file_bytes: int = 50_000_000
@@ -144,14 +156,13 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     def channel(self, name: str) -> ChannelFacts:
         return self.channels.get(name, _UNKNOWN)
 
-    def max_answer_chars(self, agent: str) -> int:
-        return self.answers.get(agent, MAX_ANSWER_CHARS)
+    def agent(self, name: str) -> AgentFacts:
+        return self.agents.get(name, _UNKNOWN_AGENT)
 
     def may_spawn(self, agent: str) -> tuple[str, ...]:
-        return self.spawns.get(agent, (agent,))
-
-    def ack_max_chars(self, agent: str) -> int:
-        return self.acknowledgements.get(agent, ACK_MAX_CHARS)
+        spawns = self.agent(agent).spawns
+        return (agent,) if spawns is None else spawns
 
 
 _UNKNOWN = ChannelFacts()
+_UNKNOWN_AGENT = AgentFacts()

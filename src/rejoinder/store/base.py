@@ -190,13 +190,6 @@ class Store(StoreReader, Protocol):
         """Whether the store can be written to; if the last write failed, this tries again."""
         ...
 
-    def on_foreign_change(self, callback: Callable[[], None]) -> None:
-        """Calls `callback` in this loop within about a second when another process has written to the store.
-
-        One call may stand for several changes, and occasionally for none: it only says that it is worth looking.
-        """
-        ...
-
 
 class SharedStore(Store, Protocol):
     """The store as one process opens it, alone or beside others. Its own writes, such as what channels bring, belong to
@@ -241,9 +234,13 @@ class SharedStore(Store, Protocol):
         """The shards in which something waits to be decided, sent or run, whoever wrote it (SC-12)."""
         ...
 
-    def on_arrivals(self, callback: Callable[[frozenset[int]], None]) -> None:
-        """Calls `callback` in this loop with the shards that others have written to; the set is empty if it may be any.
-        The call may come late or never, so a caller also has to look by itself."""
+    def on_foreign_change(self, callback: Callable[[frozenset[int]], None]) -> None:
+        """Calls `callback` in this loop with the shards that other processes have written to; the set is empty if it
+        may be any. One call may stand for several changes, and occasionally for none.
+
+        Where one gateway has the store to itself, the call comes within about a second. Where several share it, it may
+        come late or never, so each also has to look by itself.
+        """
         ...
 
     async def tell_live(self, channel: str, said: tuple[str, ...]) -> None:

@@ -36,14 +36,15 @@ from rejoinder.outbound.prefix import AUTO
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.profiles import profile_of
-from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
+from rejoinder.runtime.settings import AgentFacts, ChannelFacts, DeliveryOptions, RuntimeSettings
 from rejoinder.session import QueueChoice
 from rejoinder.turns.choose import SlotLimits
 from rejoinder.turns.compaction import CompactionSettings
+from rejoinder.turns.heartbeat import ACK_MAX_CHARS
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.run_timeout import RunTimeouts
 from rejoinder.turns.status import StatusSettings
-from rejoinder.wiring.media import media_fields
+from rejoinder.wiring.media import media_services
 from rejoinder.wiring.stores import outbox_beside
 
 if TYPE_CHECKING:
@@ -75,23 +76,14 @@ def runtime_settings(
             queues=queues,
         ),
         channels=here,
+        agents={name: _agent_facts(agent, defaults) for name, agent in settings.agents.items()},
+        media=media_services(settings.media, defaults.describer),
         queue=gateway,
         run_timeouts=_run_timeouts(settings.gateway),
         limits=_limits(settings.gateway),
         question_seconds=settings.gateway.question_timeout_s,
         on_crash=settings.gateway.on_crash,
-        acknowledgements=_acknowledgements(settings),
         typing_mode=settings.session.typing_mode,
-        system_prompts={name: getattr(agent.settings, "system_prompt", "") for name, agent in settings.agents.items()},
-        answers={
-            name: getattr(agent.settings, "max_answer_chars", MAX_ANSWER_CHARS)
-            for name, agent in settings.agents.items()
-        },
-        spawns={
-            name: wanted
-            for name, agent in settings.agents.items()
-            if (wanted := getattr(agent.settings, "spawn", None)) is not None
-        },
         silence=settings.directives.silence,
         granted=frozenset(settings.directives.allow) | directives.brought,
         send_to=settings.directives.send_to,
@@ -103,8 +95,6 @@ def runtime_settings(
                 name: getattr(agent.settings, "startup_notes", "") for name, agent in settings.agents.items()
             },
         ),
-        describer=defaults.describer,
-        **media_fields(settings.media),
         outbox_of=Folders(outbox_beside(settings.gateway.store)),
         max_file_bytes=settings.gateway.max_file_mb * 1_000_000,
         version=rejoinder.__version__,
@@ -121,10 +111,15 @@ def timed_jobs(settings: schema.Settings) -> "tuple[Job, ...]":
     return jobs_of(settings)
 
 
-def _acknowledgements(settings: schema.Settings) -> dict[str, int]:
-    beats = {name: agent.heartbeat for name, agent in settings.agents.items() if agent.heartbeat is not None}
-    chars = {name: merged(own, settings.agent_defaults.heartbeat).ack_max_chars for name, own in beats.items()}
-    return {name: most for name, most in chars.items() if most is not None}
+def _agent_facts(agent: schema.ConfiguredAgent, defaults: schema.AgentDefaults) -> AgentFacts:
+    said, beat = agent.settings, agent.heartbeat
+    most = merged(beat, defaults.heartbeat).ack_max_chars if beat is not None else None
+    return AgentFacts(
+        system_prompt=getattr(said, "system_prompt", ""),
+        max_answer_chars=getattr(said, "max_answer_chars", MAX_ANSWER_CHARS),
+        ack_max_chars=ACK_MAX_CHARS if most is None else most,
+        spawns=getattr(said, "spawn", None),
+    )
 
 
 def _run_timeouts(gateway: schema.GatewaySettings) -> RunTimeouts:

@@ -1,5 +1,7 @@
 """IN-60 to IN-66: commands."""
 
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import msgspec
@@ -428,6 +430,15 @@ def test_help_and_commands_come_from_the_registry() -> None:
     for command in BUILT_IN:
         assert f"{command.usage}: {command.help}" in said
     assert all(f"/{name}" in send(says("/help"), house()).replies[0] for name in ("new", "stop", "think"))
+
+
+def test_every_topic_file_is_in_the_registry() -> None:
+    """A file with `COMMANDS` that the registry does not name would be ignored without a word."""
+    folder = import_module("rejoinder.inbound.commands")
+    modules = [import_module(f"{folder.__name__}.{each.name}") for each in iter_modules(folder.__path__)]
+    topics = {module.__name__: module.COMMANDS for module in modules if hasattr(module, "COMMANDS")}
+    assert len(topics) > 1
+    assert {name: topic for name, topic in topics.items() if not {*topic} <= {*BUILT_IN}} == {}
 
 
 def test_tables_and_menus_come_from_the_registry() -> None:

@@ -4,7 +4,7 @@ The pages and their server are in `rejoinder.web`; this package knows frames, no
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +15,7 @@ from rejoinder.channels.declaration import ChannelKind, Setup
 from rejoinder.errors import BadUse
 from rejoinder.events import MenuCommand
 from rejoinder.keys import Count, DirectAccess, GroupAccess, Network, Port, Text
+from rejoinder.room_log import RoomLogReader
 from rejoinder.secret import Secret
 from rejoinder.setup import SetupQuestion
 
@@ -111,6 +112,13 @@ async def check(settings: Settings, running: str | None) -> str:
     return f"port {settings.port} of {settings.host} is free" if settings.port else "takes any free port"
 
 
+async def chat_problem(log: RoomLogReader, chat: str, agents: Collection[str]) -> str:
+    """Why there is no such room; empty where there is, or may be."""
+    from rejoinder.channels.web.journal import room_problem  # noqa: PLC0415 - reading the settings needs no journal
+
+    return await room_problem(log, chat, agents)
+
+
 def _milliseconds() -> int:
     return time.time_ns() // 1_000_000
 
@@ -123,6 +131,7 @@ CHANNEL = ChannelKind(
     files=FILES,
     delivery="native key",
     opened_by="page",
+    by_default=True,
     only_one="there is one page",
     waits=dict.fromkeys(("agent", "agents"), "the page learns its agents when it starts"),
     setup=Setup(
@@ -130,5 +139,6 @@ CHANNEL = ChannelKind(
         offered=True,
         asks=(SetupQuestion(key="port", question="port", default=8765, takes="number", most=65535),),
     ),
+    chat_problem=chat_problem,
     check=check,
 )

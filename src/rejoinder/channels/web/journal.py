@@ -5,12 +5,13 @@ Rule 2: what a person says is in the log and in the gateway's inbox by the same 
 """
 
 import secrets
+from collections.abc import Collection
 
 import msgspec
 from msgspec.structs import replace
 
 from rejoinder.channels.web import logins, reading
-from rejoinder.channels.web.answers import Answers
+from rejoinder.channels.web.answers import Answers, can_be_direct_chat, no_such_room
 from rejoinder.channels.web.avatars import person_member, seen_by_others
 from rejoinder.channels.web.logins import LOGINS, Invited
 from rejoinder.channels.web.nouns import Member, Message, Person, Quoted, Reaction, Room
@@ -18,9 +19,23 @@ from rejoinder.channels.web.protocol import PersonJoined, Reacted, WasRead
 from rejoinder.channels.web.reading import LoggedMessage
 from rejoinder.channels.web.records import DONE, PAGE, PEOPLE, NewEvent, request_id, retry_on_conflict
 from rejoinder.events import Sender
-from rejoinder.room_log import Fact, LogState, Mark, OnceRequest
+from rejoinder.room_log import Fact, LogState, Mark, OnceRequest, RoomLogReader
 
 LOBBY = "lobby"
+
+
+async def room_problem(log: RoomLogReader, id: str, agents: Collection[str]) -> str:
+    """Why a message to this room would be lost: the page does not have it. Empty where it has.
+
+    Before a page has been served nobody can tell. A room that the next gateway makes when it starts, with these agents,
+    is there already.
+    """
+    served = await log.fact(PAGE, "agents")
+    if served is None or await log.room(id) is not None:
+        return ""
+    members = {*msgspec.json.decode(served, type=tuple[str, ...]), *agents}
+    is_lobby = id == LOBBY and len(members) > 1
+    return "" if is_lobby or can_be_direct_chat(id, members) else no_such_room(id)
 
 
 class InvalidRequest(Exception):

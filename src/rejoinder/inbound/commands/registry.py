@@ -42,6 +42,7 @@ BUILT_IN: tuple[Command, ...] = (
     *access.COMMANDS,
     *operate.COMMANDS,
 )
+"""In the order of menus and docs; a test finds a topic file that is not among them."""
 INLINE: dict[str, str] = {
     name: command.name for command in BUILT_IN if command.inline for name in (command.name, *command.aliases)
 }

@@ -190,7 +190,7 @@ class Decider:
             if opens is not None:
                 session = ruled_by(session, await self._sessions.find(chat_key, agent, now))
             decided = resume(decided, session, rules, now, perf_counter)
-            wanted = to_understand(decided, self._settings.now.understanding)
+            wanted = to_understand(decided, self._settings.now.media.understanding)
             spoken = _to_speak(decided) if decided.effects and not arrival.is_spoken else None
             if wanted is None and spoken is None:
                 decision = Decision(*said, decided, turns, ours)

@@ -7,18 +7,56 @@ from typing import Protocol
 
 from rejoinder.events import Inbound
 from rejoinder.room_log import Changes, Find, LogState, Overview, Replies, RoomEntries, RoomEntry, RoomEvent, RoomRow
-from rejoinder.store.base import OpenLog, RecordChanges, Store, scope_of
+from rejoinder.store.base import OpenLog, RecordChanges, Store, StoreReader, scope_of
 
 
 class Record(Protocol):
     async def __call__(self, change: RecordChanges, *messages: Inbound) -> int: ...
 
 
-class ChannelLog:
-    """The log that is named like its channel."""
+class StoredLog:
+    """The log that is named like its channel, as the store has it."""
+
+    def __init__(self, name: str, store: StoreReader) -> None:
+        self._name = name
+        self._reader = store
+
+    async def room(self, id: str) -> RoomRow | None:
+        return await self._reader.log_room(self._name, id)
+
+    async def entry(self, id: str) -> RoomEntry | None:
+        return await self._reader.log_entry(self._name, id)
+
+    async def entry_under(self, key: str) -> RoomEntry | None:
+        return await self._reader.log_entry_under(self._name, key)
+
+    async def find(self, wanted: Find) -> RoomEntries:
+        return await self._reader.log_find(self._name, wanted)
+
+    async def replies(self, threads: tuple[str, ...], person: str) -> dict[str, Replies]:
+        return await self._reader.log_replies(self._name, threads, person)
+
+    async def overview(self, person: str, since: int | None, most: int) -> Overview:
+        return await self._reader.log_overview(self._name, person, since, most)
+
+    async def events(self, after: int, most: int) -> tuple[RoomEvent, ...]:
+        return await self._reader.log_events(self._name, after, most)
+
+    async def mark(self, person: str, room: str) -> int:
+        return await self._reader.log_mark(self._name, person, room)
+
+    async def fact(self, kind: str, key: str) -> bytes | None:
+        return await self._reader.fact(scope_of(self._name, kind), key)
+
+    async def facts(self, kind: str) -> dict[str, bytes]:
+        return await self._reader.facts(scope_of(self._name, kind))
+
+
+class ChannelLog(StoredLog):
+    """The same, for its channel, which writes it."""
 
     def __init__(self, name: str, record: Record, store: Store, clock: Callable[[], datetime]) -> None:
-        self._name = name
+        super().__init__(name, store)
         self._record = record
         self._store = store
         self._clock = clock
@@ -29,33 +67,3 @@ class ChannelLog:
 
     async def state(self) -> LogState:
         return await self._store.log_state(self._name) or await self._store.write(OpenLog(self._name, token_hex(8)))
-
-    async def room(self, id: str) -> RoomRow | None:
-        return await self._store.log_room(self._name, id)
-
-    async def entry(self, id: str) -> RoomEntry | None:
-        return await self._store.log_entry(self._name, id)
-
-    async def entry_under(self, key: str) -> RoomEntry | None:
-        return await self._store.log_entry_under(self._name, key)
-
-    async def find(self, wanted: Find) -> RoomEntries:
-        return await self._store.log_find(self._name, wanted)
-
-    async def replies(self, threads: tuple[str, ...], person: str) -> dict[str, Replies]:
-        return await self._store.log_replies(self._name, threads, person)
-
-    async def overview(self, person: str, since: int | None, most: int) -> Overview:
-        return await self._store.log_overview(self._name, person, since, most)
-
-    async def events(self, after: int, most: int) -> tuple[RoomEvent, ...]:
-        return await self._store.log_events(self._name, after, most)
-
-    async def mark(self, person: str, room: str) -> int:
-        return await self._store.log_mark(self._name, person, room)
-
-    async def fact(self, kind: str, key: str) -> bytes | None:
-        return await self._store.fact(scope_of(self._name, kind), key)
-
-    async def facts(self, kind: str) -> dict[str, bytes]:
-        return await self._store.facts(scope_of(self._name, kind))

@@ -95,7 +95,8 @@ class Understanding:
 
     async def _hear(self, file: Attachment, here: Conversation) -> str:
         channel = here.channel
-        ear, most = self._settings.now.hears, self._settings.now.understanding.max_bytes
+        media = self._settings.now.media
+        ear, most = media.hears, media.understanding.max_bytes
         content = file.content
         if ear is None:
             raise NotUnderstood("recordings are no longer transcribed here")
@@ -111,7 +112,7 @@ class Understanding:
 
     async def _read(self, address: str, conversation: Conversation) -> LinkedPage:
         """A page is read once an hour in each chat."""
-        reader, now = self._settings.now.reads_pages, self._clock()
+        reader, now = self._settings.now.media.reads_pages, self._clock()
         if reader is None:
             return LinkedPage(address, unread="links are no longer read here")
         key = (conversation.route.channel, conversation.route.chat, address)

@@ -241,7 +241,7 @@ def system_part(where: AgentContext) -> SystemPart:
     folder = outbox_folder(where.session.key, settings)
     can = usable_abilities(here.can, inbound.reply_context, private_needs_interaction=here.private_needs_interaction)
     return SystemPart(
-        system_prompt=filled(settings.system_prompts.get(agent.name, ""), message, where.session),
+        system_prompt=filled(settings.agent(agent.name).system_prompt, message, where.session),
         metadata=_metadata(inbound, agent),
         abilities=_notice(settings.directives, can, _granted(where), bool(among)),
         notices=(

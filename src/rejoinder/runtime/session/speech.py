@@ -22,7 +22,7 @@ PATIENCE = 30.0
 def speech_of(
     message: InboundMessage, session: Session, settings: RuntimeSettings, here: Conversation, agent: Agent
 ) -> Speech | None:
-    if (options := settings.speech) is None:
+    if (options := settings.media.speech) is None:
         return None
     choice = speech_at(session, settings.rules.settings.speech, message.inbound.channel, can=here.settings.can)
     if choice is None:

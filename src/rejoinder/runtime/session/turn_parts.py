@@ -73,7 +73,7 @@ class TurnParts:
             ),
             final_verbs=lambda: transcript(run, self._clock()),
             beat=self._beat(run),
-            most=context.settings.max_answer_chars(agent.name),
+            most=context.settings.agent(agent.name).max_answer_chars,
             hand_over=lambda to, words, id: self._hand_over(
                 handoff_inbound(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
                 lambda: run.state.runs_again,
@@ -86,7 +86,7 @@ class TurnParts:
         if not run.message.heartbeat:
             return None
         return HeartbeatAnswer(
-            heartbeat_of(run.agent), self._settings.now.ack_max_chars(run.agent), self._store, self._clock
+            heartbeat_of(run.agent), self._settings.now.agent(run.agent).ack_max_chars, self._store, self._clock
         )
 
     def typing(self, run: Run, context: RunContext) -> TypingSign:
@@ -101,7 +101,7 @@ class TurnParts:
 
     def relay(self, run: Run, context: RunContext, answer: AnswerSink, typing: TypingSign) -> Relay:
         """What receives the agent's events."""
-        callbacks, most = self._callbacks(run, context, answer), context.settings.max_answer_chars(run.agent)
+        callbacks, most = self._callbacks(run, context, answer), context.settings.agent(run.agent).max_answer_chars
         thoughts = self._thoughts(context, answer) if isinstance(answer, StreamedAnswer) else None
         return Relay(run, context.agent, answer, typing, callbacks, shows(context, thoughts, most))
 

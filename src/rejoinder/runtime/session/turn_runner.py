@@ -87,10 +87,9 @@ class AgentTurnRunner:
 
     @property
     def _file_readers(self) -> FileReaders:
-        settings = self._settings.now
-        describer = self._agents.get(settings.describer or "")
-        program = settings.describes_pictures
-        return FileReaders(describer, settings.reads_documents, settings.prepares_recordings, program)
+        media = self._settings.now.media
+        describer = self._agents.get(media.describer or "")
+        return FileReaders(describer, media.reads_documents, media.prepares_recordings, media.describes_pictures)
 
     # --- a turn -----------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ def answer_context(context: RunContext, speech: Speech | None) -> AnswerContext:
         speech=speech,
         reach=Reach(context.settings.rules, context.settings.send_to),
         folder=outbox_folder(run.session, context.settings),
-        loads_files=context.settings.loads_files,
+        loads_files=context.settings.media.loads_files,
         directives=context.settings.directives,
         opens=message.inbound.opened_thread,
         reply_context=message.inbound.reply_context,

@@ -300,8 +300,6 @@ class SqlStore(Protocol):
 
     async def health(self) -> Health: ...
 
-    def on_foreign_change(self, callback: Callable[[], None]) -> None: ...
-
     async def check(self) -> None: ...
 
     async def backup(self, path: Path, *, overwrite: bool = False) -> None: ...
@@ -365,9 +363,6 @@ class SqlShard(SqlReader):
 
     async def health(self) -> Health:
         return await self._store.health()
-
-    def on_foreign_change(self, callback: Callable[[], None]) -> None:
-        self._store.on_foreign_change(callback)
 
     async def check(self) -> None:
         await self._store.check()

@@ -174,9 +174,6 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
     async def shards_with_work(self) -> frozenset[int]:
         return await self._read(leases.shards_with_work)
 
-    def on_arrivals(self, callback: Callable[[frozenset[int]], None]) -> None:
-        self.on_foreign_change(lambda: callback(frozenset()))
-
     async def tell_live(self, channel: str, said: tuple[str, ...]) -> None:
         """There is nobody to tell."""
 
@@ -205,8 +202,8 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
             return Health(fault.fault, str(fault))
         return Health()
 
-    def on_foreign_change(self, callback: Callable[[], None]) -> None:
-        self._writer.on_foreign_change(callback)
+    def on_foreign_change(self, callback: Callable[[frozenset[int]], None]) -> None:
+        self._writer.on_foreign_change(lambda: callback(frozenset()))
 
     def _connect(self) -> Connection:
         return connect(self._path, self._patience, read_only=True)  # the schema was checked when the store was opened

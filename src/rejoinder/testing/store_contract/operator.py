@@ -59,7 +59,7 @@ from rejoinder.testing.store_contract.given import (
     refused,
     waiting,
 )
-from rejoinder.testing.store_contract.opened import Opened
+from rejoinder.testing.store_contract.opened import Opened, claimed_by
 
 
 async def buried(store: Store, number: int, why: str = "403 blocked") -> None:
@@ -242,10 +242,11 @@ class Operator(Opened):
         """DE-33: what was dead is planned again, and the gateway, told of it, sends it."""
         if not self.survives:
             return
-        async with self.both(tmp_path) as (store, operator):
+        async with self.shared(tmp_path) as process, self._operator(tmp_path) as operator:
+            store = process.owned(await claimed_by(process, "gateway"))
             await buried(store, 1)
             told = asyncio.Event()
-            store.on_foreign_change(told.set)
+            process.on_foreign_change(lambda _: told.set())
             (dead,) = await operator.parts_in("dead")
             assert (await operator.write(ResendPart(dead))).state == "planned"
             await asyncio.wait_for(told.wait(), PATIENCE)
@@ -256,16 +257,17 @@ class Operator(Opened):
         """A gateway that its own writes woke would never rest."""
         if not self.survives:
             return
-        async with self.both(tmp_path) as (store, operator):
+        async with self.shared(tmp_path) as process, self._operator(tmp_path) as operator:
+            store = process.owned(await claimed_by(process, "gateway"))
             changes: list[str | None] = []
             name = "before"
             noticed = asyncio.Event()
 
-            def told() -> None:
+            def told(_: frozenset[int]) -> None:
                 changes.append(name)
                 noticed.set()
 
-            store.on_foreign_change(told)
+            process.on_foreign_change(told)
             for number in range(20):
                 await store.write(Accept((an_inbound(number),), NOW))
             name = "after"

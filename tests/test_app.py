@@ -8,8 +8,9 @@ from rejoinder import Gateway, Inbound, Reply, get_reply
 from rejoinder.app import MEMORY, with_channel
 from rejoinder.config.load import read
 from rejoinder.config.schema import Settings
-from rejoinder.errors import BadConfiguration, BadUse
+from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.events import Chat, Sender
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import FakeChannel, FakePlatform, ModelServer, ScriptedAgent
 from rejoinder.testing.model_server import Refuse, Say
 from rejoinder.testing.patience import PATIENCE
@@ -123,3 +124,15 @@ async def test_it_serves_what_is_configured():
             await gateway.dispatch(Inbound("mine", "e1", "1", chat, Sender(platform.id_of("ann")), "stay silent"))
             await gateway.tasks.idle()
         assert set(Gateway(Settings(), agents={}, channels=()).channels) == set()
+
+
+async def test_a_gateway_that_cannot_open_leaves_nothing_open():
+    """DU-13: somebody else holds the store; it is closed, and nothing of this gateway runs."""
+    store, channel = open_store(MEMORY), FakeChannel()
+    assert await store.claim(0, "somebody else") is not None
+    settings, agents = with_channel(Settings(), channel.name, "scripted", ()), {"scripted": ScriptedAgent()}
+    before = asyncio.all_tasks()
+    with pytest.raises(StoreUnavailable, match="that was given is unavailable"):
+        await Gateway(settings, agents=agents, channels=[channel], store=store).__aenter__()
+    assert (await store.health()).fault == "closed"
+    assert asyncio.all_tasks() == before

@@ -272,6 +272,14 @@ class Gateway:
             await self.store.close()
 
     async def __aenter__(self) -> Self:
+        try:
+            await self._begin_all()
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def _begin_all(self) -> None:
         store = await self._open_store()
         self._stack.push_async_callback(store.close)
         self._open = here = self._built_on(store)
@@ -279,7 +287,7 @@ class Gateway:
         if not here.cluster_member.is_shared:
             for shard in range(store.shards):
                 if await here.engines.claim(shard) is None:
-                    raise StoreUnavailable("taken", str(self._opens))
+                    raise StoreUnavailable("taken", self._opens if isinstance(self._opens, str) else "that was given")
         self._stack.push_async_callback(self._pool.close)
         for channel in self.listeners.values():
             if isinstance(channel, CanClose):
@@ -295,7 +303,6 @@ class Gateway:
         await self._stack.enter_async_context(self._upkeep)
         upkeep = Upkeep(store, here.process.clock)
         self._upkeep.start("upkeep", here.cluster_member.duties.do("upkeep", lambda _: upkeep.run(), self._upkeep))
-        return self
 
     async def _open_store(self) -> SharedStore:
         opens = self._opens

@@ -11,7 +11,7 @@ from rejoinder.channels.base import RetryAfter
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, DirectivesSettings, Settings
 from rejoinder.runtime.tasks import Tasks
-from rejoinder.testing import Chat, FakeChannel, FakeMessenger, FakeRoom, ScriptedAgent
+from rejoinder.testing import Chat, FakeChannel, FakeMessenger, FakeRoom, ScriptedAgent, patience
 from rejoinder.testing.patience import PATIENCE
 from tests.conversations.agents import said, told
 from tests.conversations.restarting import until
@@ -207,6 +207,37 @@ async def test_one_hands_over_to_another(channel):
     assert [said(turn) for turn in bo.turns] == [["@bo Check the second."]]
     assert context(bo.turns[0])["sender_id"] == ADA
     assert "handoff" in ada.turns[0].system
+
+
+class Slow(FakeMessenger):
+    """A platform that does not answer for a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers = asyncio.Event()
+
+    async def send(self, part):
+        await self.answers.wait()
+        return await super().send(part)
+
+
+async def test_what_is_handed_over_is_not_taken_before_it_is_said(caplog):
+    """OD-50: also when the gateway meanwhile looks what others have written to the store; and it is decided once."""
+    ada, bo = ScriptedAgent(HANDOFF, name=ADA), ScriptedAgent("The second is fine.", name=BO)
+    async with asyncio.timeout(PATIENCE), room(ada, bo, channel=Slow(), grants=("handoff",)) as chat:
+        await chat.channel.says("check", **ROOM)
+        await patience.until(lambda: ada.turns)
+        for _ in range(5):
+            await asyncio.sleep(0.02)
+            chat.gateway.engines.changed()
+        early = tuple(bo.turns)
+        chat.channel.answers.set()
+        await chat.hears("I looked at the first.")
+        await chat.hears("@bo Check the second.")
+        await chat.hears("The second is fine.")
+    assert early == ()
+    assert len(bo.turns) == 1
+    assert "could not be decided" not in caplog.text
 
 
 class Refusing(FakeMessenger):

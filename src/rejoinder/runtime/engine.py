@@ -164,4 +164,10 @@ class Engine:
             memory.forget()
 
     def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandoffRow:
-        return HandoffRow(inbound, self._services, self.decide, is_left)
+        return HandoffRow(inbound, self._services, self._reserve, self.decide, is_left)
+
+    def _reserve(self, event: InboxEvent) -> bool:
+        """Nobody else takes this event; False: it has been taken."""
+        is_free = event.id not in self._seen
+        self._seen[event.id] = None
+        return is_free

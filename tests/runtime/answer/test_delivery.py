@@ -144,7 +144,7 @@ def handed_row(here, happened, *, is_left=False):
             happened.append((event.inbound.text, [part.text for part in here.channel.sent]))
 
         inbound = handoff_inbound(asked, "bot", to, words, id) if to else said(asked, "bot", words, id)
-        return HandoffRow(inbound, here.services, decide, lambda: is_left)
+        return HandoffRow(inbound, here.services, lambda _: True, decide, lambda: is_left)
 
     return hand_over
 
@@ -180,7 +180,7 @@ async def test_who_is_named_goes_on_also_where_all_has_been_said_before_the_end(
     def hand_over(to, words, id):
         asked = Inbound(here.channel.name, "e-0", "id-0", Chat("room"), Sender("ann"), "hello")
         row = said(asked, "bot", words, id)
-        return HandoffRow(row, here.services, decided.append, lambda: False)
+        return HandoffRow(row, here.services, lambda _: True, decided.append, lambda: False)
 
     streaming = Streaming("blocks", least=20, most=40, idle=0.0)
     async with place(Bare(), streaming=streaming, human_delay=(0.0, 0.0)) as here:

@@ -27,15 +27,19 @@ class HandoffRow:
         self,
         inbound: Inbound,
         services: Services,
+        reserve: Callable[[InboxEvent], bool],
         decide: Callable[[InboxEvent], object],
         is_left: Callable[[], bool],
     ) -> None:
+        """`reserve`: called when it is written, so that nobody decides it before; False: somebody did."""
         self.accept = WriteBatch(then=self._go_on)
         home = deciding_home(inbound, services.settings.now.rules.settings.session)
         self._accepted = self.accept.add(Accept((inbound,), services.clock(), homes=(home,)))
         self._shard = services.shard
         self._store = services.store
         self._tasks = services.tasks
+        self._reserve = reserve
+        self._is_ours = False
         self._decide = decide
         self._is_left = is_left
         self._then: Callable[[InboxEvent], object] | None = None
@@ -52,10 +56,12 @@ class HandoffRow:
 
     def _go_on(self) -> None:
         """An answer may be stopped before the commit that plans it: this acts once both have happened."""
-        if self.accept.is_written and self._then is not None:
-            for event in self._accepted():
-                if event.shard == self._shard:  # otherwise its owner finds it, as it is written (SC-12)
-                    self._then(event)
+        for event in self._accepted() if self.accept.is_written else ():
+            if event.shard != self._shard:
+                continue  # its owner finds it, as it is written (SC-12)
+            self._is_ours = self._is_ours or self._reserve(event)
+            if self._is_ours and self._then is not None:
+                self._then(event)
 
     def _settle(self, event: InboxEvent) -> None:
         self._tasks.start("call off", WriteBatch(SettleEvent(event.id, STOPPED)).insist(self._store))

@@ -1,9 +1,11 @@
 """Verbs of what comes in: each event is accepted once, decided once, and once in each session."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from msgspec.structs import replace
 
+from rejoinder.errors import Unreadable
 from rejoinder.events import Inbound
 from rejoinder.session import shard_of
 from rejoinder.store.base import (
@@ -25,8 +27,18 @@ from rejoinder.store.base import (
     TakeBackEventAttempts,
 )
 from rejoinder.store.sql.connection import Insertion, SqlConnection
+from rejoinder.store.sql.faults import Damaged
 from rejoinder.store.sql.hook_events import insert_hook_events
-from rejoinder.store.sql.values import EVENT, as_written, event_from, micros, place_of, seal, session_shard
+from rejoinder.store.sql.values import (
+    EVENT,
+    as_written,
+    event_from,
+    micros,
+    place_of,
+    seal,
+    session_shard,
+    unpack_inbound,
+)
 
 EVENT_ROW = Insertion("inbox", "channel", "account", "event", "message", "sender", "accepted", "shard", "body")
 
@@ -67,10 +79,11 @@ def _where_decided(db: SqlConnection, inbound: Inbound, place: int, home: str) -
     if home:
         return shard_of(home, db.shards)
     if inbound.entry == "delete":  # it names nobody: it goes where its message went
-        sql = "SELECT shard FROM inbox WHERE message = ? AND channel = ? AND account = ? ORDER BY id LIMIT 1"
-        found = db.execute(sql, (inbound.message_id, inbound.channel, inbound.account)).fetchone()
-        if found is not None:
-            return found[0]
+        sql = "SELECT shard, body FROM inbox WHERE message = ? AND channel = ? AND account = ? ORDER BY id"
+        for shard, body in db.execute(sql, (inbound.message_id, inbound.channel, inbound.account)).fetchall():
+            with suppress(Unreadable, Damaged):
+                if unpack_inbound(body).chat.id == inbound.chat.id:
+                    return shard
     return db.shard_of_place(place)
 
 

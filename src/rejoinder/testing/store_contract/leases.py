@@ -5,7 +5,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from rejoinder.errors import LeaseLost, Superseded
-from rejoinder.events import Question, Route, Sender
+from rejoinder.events import Chat, Question, Route, Sender
 from rejoinder.session import Session, route_home, shard_of
 from rejoinder.store.base import (
     Accept,
@@ -290,6 +290,11 @@ class Leases(Opened):
             unknown = replace(gone, event_id="unknown", message_id="never-seen")
             (deletion, stray) = await store.write(Accept((gone, unknown), NOW, homes=("", "")))
             assert (deletion.shard, stray.shard) == (event.shard, shard_at(store))
+            there = elsewhere_in(store)  # ids of messages are a chat's own
+            (other,) = await store.write(
+                Accept((replace(gone, event_id="there", chat=Chat(there.chat)),), NOW, homes=("",))
+            )
+            assert other.shard == shard_at(store, there)
 
     async def test_the_work_of_a_session_is_in_its_home(self, tmp_path: Path) -> None:
         """SC-1, SC-4: whoever owns that finds it, wherever its chats are; nobody ends it by claiming their shard."""

@@ -5,14 +5,16 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.app import Gateway
 from rejoinder.config.load import read
-from rejoinder.events import Route
+from rejoinder.events import Chat, Route, Sender
 from rejoinder.runtime.session.background import Background
 from rejoinder.session import job_key, route_home, session_home, shard_of
 from rejoinder.store.base import Accept, AskHome, IndexedMessage, NoteMessages, RequestJobRun, StopWork
+from rejoinder.store.postgresql.store import open_store
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import FakePlatform
@@ -21,7 +23,7 @@ from rejoinder.turns.heartbeat import heartbeat_of
 from tests.cluster.beside import configuration, owns, serving
 from tests.cluster.test_from_anywhere import Long, said
 from tests.conversations.agents import Asking, told
-from tests.postgres import Server, a_database
+from tests.postgres import Server, a_database, database_of
 
 SHARDS = 4
 
@@ -29,7 +31,8 @@ SHARDS = 4
 class Homes:
     """One process with four shards; `job` is a job whose session is in another shard than the chat it speaks in."""
 
-    def __init__(self, platform: FakePlatform, gateway: Gateway, agent: str, session: str, job: str) -> None:
+    def __init__(self, url: str, platform: FakePlatform, gateway: Gateway, agent: str, session: str, job: str) -> None:
+        self.url = url
         self.platform = platform
         self.gateway = gateway
         self.agent = agent
@@ -46,6 +49,10 @@ class Homes:
         engine = self.gateway.engines.of(shard)
         assert engine is not None
         return not await engine.store.home_requests()
+
+    def told(self, text: str) -> list[str]:
+        """What people were told that has this in it."""
+        return [seen.text for seen in self.platform.truth.messages("ann") if text in seen.text]
 
     async def runs(self) -> None:
         await self.gateway.store.write(RequestJobRun(self.job))
@@ -95,7 +102,7 @@ async def two_homes(
             await gateway.store.write(NoteMessages(Route("telegram", ann), (earlier,)))
         await platform.says("ann", "ann", "/whoami")
         await platform.hears("ann")
-        yield Homes(platform, gateway, agent.name, session, job)
+        yield Homes(url, platform, gateway, agent.name, session, job)
 
 
 async def test_it_is_stopped_from_the_chat(postgres: Server) -> None:
@@ -157,6 +164,21 @@ async def test_its_question_stays_open_when_another_shard_moves(postgres: Server
         await platform.presses("ann", "ann", asked.id, "Allow once")
         await said(platform, "I was told allow-once.")
         await said(platform, "May I delete it all?\n\nAllowed")
+
+
+async def test_a_question_that_is_over_before_it_is_shown_loses_its_buttons(postgres: Server) -> None:
+    """TU-34: the owner of the chat shows it later, and only the store knows when."""
+    agent = Asking()
+    async with two_homes(postgres, agent) as homes:
+        platform = homes.platform
+        platform.fault("429", seconds=2.0)
+        await homes.begins("t1", "Clean up.", answerable=(platform.id_of("ann"),))
+        await until(lambda: agent.turns)
+        await _is_shown(homes)
+        await homes.gateway.store.write(AskHome(homes.session, StopWork(homes.chat)))
+        await until(homes.has_obeyed)
+        assert not homes.told("May I delete it all?")
+        await said(platform, "May I delete it all?\n\nNo longer valid: the run has ended.")
 
 
 async def _is_shown(homes: Homes) -> None:
@@ -231,3 +253,35 @@ async def test_a_late_stop_ends_nothing_that_began_after_it(postgres: Server) ->
             await homes.gateway.store.write(AskHome(homes.session, stop))
             await until(homes.has_obeyed)
             assert agent.stopped.is_set() is is_meant
+
+
+async def test_a_turn_that_cannot_be_read_holds_up_nothing(postgres: Server) -> None:
+    """DE-3, SC-25: its words are given up like any others; whoever cannot read it tells its session nothing."""
+    agent = ScriptedAgent("The disk is full.")
+    async with two_homes(postgres, agent) as homes:
+        platform, database = homes.platform, database_of(homes.url)
+        platform.fault("429", seconds=1.0)
+        platform.fault("403")
+        await homes.runs()
+        await until(lambda: postgres.execute("SELECT 1 FROM part WHERE state = 'retry'", database))
+        postgres.execute("UPDATE inbox SET body = '\\x00'", database)
+        await until(lambda: postgres.execute("SELECT 1 FROM part WHERE state = 'dead'", database))
+        await platform.says("ann", "ann", "/whoami")
+        await until(lambda: len(homes.told("You are")) == 2)
+
+
+async def test_a_question_that_cannot_be_read_holds_up_no_other_home(postgres: Server) -> None:
+    """SC-25: a newer version has asked it; the owner of the chat goes on with what others accept for it."""
+    agent = Asking()
+    async with two_homes(postgres, agent) as homes:
+        platform, database = homes.platform, database_of(homes.url)
+        await homes.begins("t1", "Clean up.", answerable=(platform.id_of("ann"),))
+        await _is_shown(homes)
+        postgres.execute("UPDATE question SET body = '\\x00'", database)
+        text = replace(an_inbound(1), channel="telegram", chat=Chat(homes.chat.chat), sender=Sender(homes.chat.chat))
+        shown = replace(text, text="/whoami")
+        home = route_home(homes.chat)
+        other = open_store(homes.url)
+        await other.write(Accept((shown,), NOW, homes=(home,)))
+        await other.close()
+        await until(lambda: len(homes.told("You are")) == 2)

@@ -4,7 +4,6 @@ accepted."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 
 from msgspec import Struct
 
@@ -68,10 +67,6 @@ class ExternalChanges:
         ):
             self._looking = self._tasks.start("look", self._look())
 
-    async def _asked_for(self) -> None:
-        with suppress(StoreUnavailable):  # as above
-            await self._home_requests.look()
-
     async def _look(self) -> None:
         while self._again or self._arrived:
             everything, self._again, self._arrived = self._again, False, False
@@ -89,4 +84,4 @@ class ExternalChanges:
                 if not self._entry.is_taken(event) and self._parts.conversations.has(event.inbound.channel):
                     self._entry.take(event)
             if everything:
-                await self._asked_for()
+                self._home_requests.look()

@@ -75,6 +75,10 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """A turn in whatever state, with its inputs and parts."""
         ...
 
+    async def session_of_turn(self, turn: int) -> str | None:
+        """Also where nothing else of the turn can be read."""
+        ...
+
     async def first_turn(self, session: str, route: Route) -> int | None:
         """The earliest turn of this session in this conversation that is still known."""
         ...

@@ -123,12 +123,12 @@ class DeliveryFailures:
         became of them (SC-1)."""
         if row.turn is None or self._services.shards == 1:
             return ()
-        said_in = await self._services.store.turn(row.turn)
-        if said_in is None or self._services.is_at_home(said_in.turn.session):
+        session = await self._services.store.session_of_turn(row.turn)
+        if session is None or self._services.is_at_home(session):
             return ()
         there, sentence = row.route, UNSURE if held else NOT_SENT
         event = sentence.format(channel=there.channel, chat=there.chat, why=error.rstrip(". "))
-        return (AskHome(said_in.turn.session, TellSession(event)),)
+        return (AskHome(session, TellSession(event)),)
 
     def _notice(self, route: Route, about: str, text: str) -> PlanParts | None:
         """For the person in the chat."""

@@ -55,6 +55,9 @@ from rejoinder.store.base import ClaimPart, NotBefore, PlanParts, ResendPart, Ru
 log = logging.getLogger(__name__)
 
 STORE_PAUSE: Final = 1.0
+FIRST_LOOK: Final = 0.25
+LONGEST_PAUSE: Final = 10.0
+"""Seconds before it is looked whether another owner has sent a part, and at most between two looks."""
 _is_cancelled = methodcaller("cancelled")
 
 
@@ -153,6 +156,8 @@ class ConversationSender:
     async def _find_settled(self, row: StoredPart) -> None:
         try:
             now = await self._as_stored(row)
+            if now is not None and result_of(now) is None and await self._is_elsewhere():
+                now = await self._as_sent_elsewhere(now)
         except StoreUnavailable:
             return self._give_up()
         finally:
@@ -169,6 +174,18 @@ class ConversationSender:
                 return await self._store.part(row.id)
             except StoreUnavailable as fault:
                 await until_available(self._store, fault)
+
+    async def _is_elsewhere(self) -> bool:
+        return (await self._store.place(self.route, self._clock())).elsewhere
+
+    async def _as_sent_elsewhere(self, row: StoredPart) -> StoredPart | None:
+        """Its home has another owner, who does not tell us when it is sent (SC-1)."""
+        pause = FIRST_LOOK
+        now: StoredPart | None = row
+        while now is not None and result_of(now) is None:
+            await asyncio.sleep(pause)
+            now, pause = await self._as_stored(row), min(2 * pause, LONGEST_PAUSE)
+        return now
 
     def hurry(self) -> None:
         """The messages that the human pauses were for are called off: ends the pauses."""

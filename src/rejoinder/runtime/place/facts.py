@@ -17,7 +17,7 @@ from rejoinder.channels.base import KnowsItself
 from rejoinder.events import Inbound, Quote, Route, Step
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.bots import BotTurns
-from rejoinder.inbound.facts import Facts, OpenQuestion, OwnIdentity, RunFacts, ThreadFacts
+from rejoinder.inbound.facts import Facts, OwnIdentity, RunFacts, ThreadFacts
 from rejoinder.inbound.needs import Need, needs_of
 from rejoinder.inbound.rules import ChannelRules
 from rejoinder.inbound.spoken import spoken
@@ -77,6 +77,8 @@ class FactGatherer:
         here, sender = conversation.messages.facts, inbound.sender
         place, of_group, of_sender = (inbound.channel, inbound.account), 0, 0
         await self._access.read(place)
+        if here.elsewhere:  # the owner of the chat would be notified of what is asked there
+            await self._workers.questions.look_elsewhere()
         if inbound.chat.kind != "direct":
             of_group, of_sender = await self._turns_today(inbound, channel, now)
         own = conversation.messages.get(inbound.message_id)
@@ -100,7 +102,7 @@ class FactGatherer:
             group_turns_today=of_group,
             sender_turns_today=of_sender,
             run_facts=await self._run_facts(inbound, conversation.route, session),
-            question=await self._question(sender.id, conversation),
+            question=self._workers.questions.waiting_for(sender.id, conversation.route),
             random=random_bytes() if channel.settings.dm == "pairing" else b"",
         )
         said = inbound.command_text or inbound.raw_text or inbound.text or spoken(inbound.transcript or "")
@@ -198,12 +200,6 @@ class FactGatherer:
         stuck = await self._store.parts_in("dead", "held") if dead or held else ()
         stuck_here = sum(part.route == here for part in stuck)
         return replace(facts, dead_parts=dead, held_parts=held, stuck_here=stuck_here)
-
-    async def _question(self, sender: str, conversation: Conversation) -> OpenQuestion | None:
-        """The owner of a chat is notified of what is asked there; any other asks for it."""
-        if conversation.is_elsewhere:
-            await self._workers.questions.look_elsewhere()
-        return self._workers.questions.waiting_for(sender, conversation.route)
 
     async def _run_facts(self, inbound: Inbound, here: Route, session: str) -> RunFacts:
         lane = self._lanes.get(session)

@@ -4,13 +4,15 @@ Each request is removed by the commit of what it has led to, so it is carried ou
 """
 
 import asyncio
-from contextlib import suppress
+import logging
 
-from rejoinder.errors import Superseded
+from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import agent_of, with_event
 from rejoinder.store.base import AnswerAgent, EndHomeRequest, StopWork, StoredHomeRequest, TellSession
+
+log = logging.getLogger(__name__)
 
 
 class HomeRequests:
@@ -18,13 +20,28 @@ class HomeRequests:
         self._parts = parts
         self._store = parts.services.store
         self._clock = parts.services.clock
-        self._looking = asyncio.Lock()
+        self._tasks = parts.services.tasks
+        self._looking: asyncio.Task[None] | None = None
 
-    async def look(self) -> None:
-        async with self._looking:
+    def look(self) -> None:
+        """Returns at once: a run may take its time to stop. What comes while one look is under way the next one finds,
+        within a second."""
+        if self._looking is None or self._looking.done():
+            self._looking = self._tasks.start("home requests", self._look())
+
+    async def _look(self) -> None:
+        try:
             for each in await self._store.home_requests():
-                with suppress(Superseded):  # somebody has changed the session meanwhile: the next look finds it again
+                try:
                     await self._carry_out(each)
+                except Superseded as lost:  # somebody has changed the session meanwhile: the next look finds it again
+                    log.debug("%s", lost)
+                except StoreUnavailable:
+                    raise
+                except Exception:  # one request must not hold up those behind it
+                    log.exception("%s: what another home asked for could not be done", each.session)
+        except StoreUnavailable as fault:
+            log.debug("not now: %s", fault)  # the store has logged it already
 
     async def _carry_out(self, asked: StoredHomeRequest) -> None:
         match asked.request:

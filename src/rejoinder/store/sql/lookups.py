@@ -93,6 +93,11 @@ def session_keys(db: SqlConnection, holding: str, limit: int) -> tuple[str, ...]
     return tuple(row[0] for row in db.execute(sql, (holding, limit)))
 
 
+def session_of_turn(db: SqlConnection, turn: int) -> str | None:
+    found = db.execute("SELECT session FROM turn WHERE id = ?", (turn,)).fetchone()
+    return None if found is None else found[0]
+
+
 def sessions_at_work(db: SqlConnection, route: Route) -> tuple[str, ...]:
     sql = "SELECT DISTINCT session FROM turn WHERE place = ? AND state = 'open'"
     found = {session for (session,) in db.execute(sql, (find_place(db, route),))}

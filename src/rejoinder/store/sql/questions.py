@@ -1,9 +1,12 @@
 """The verb of questions, and how they are read."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
+from rejoinder.errors import Unreadable
 from rejoinder.store.base import PutQuestion, StoredQuestion
 from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.faults import Damaged
 from rejoinder.store.sql.values import micros, packer, session_shard
 
 _pack, _unpack = packer(StoredQuestion)
@@ -34,8 +37,12 @@ def questions_elsewhere(db: SqlConnection, shard: int) -> tuple[StoredQuestion, 
     """Of sessions in other shards."""
     if db.shards == 1:
         return ()
-    asked = (_unpack(body) for body, its_shard in db.execute(OPEN) if its_shard != shard)
-    return _in_order(kept for kept in asked if kept.state == "open")
+    found: list[StoredQuestion] = []
+    for body, its_shard in db.execute(OPEN):
+        if its_shard != shard:
+            with suppress(Unreadable, Damaged):  # of another version: only its owner can take an answer (SC-25)
+                found.append(_unpack(body))
+    return _in_order(kept for kept in found if kept.state == "open")
 
 
 def asked_elsewhere(db: SqlConnection, ids: tuple[str, ...], shard: int) -> frozenset[str]:

@@ -110,6 +110,9 @@ class SqlReader:
     async def turn(self, turn: int) -> OpenTurn | None:
         return await self._read(reads.turn, turn)
 
+    async def session_of_turn(self, turn: int) -> str | None:
+        return await self._read(lookups.session_of_turn, turn)
+
     async def first_turn(self, session: str, route: Route) -> int | None:
         return await self._read(reads.first_turn, session, route)
 

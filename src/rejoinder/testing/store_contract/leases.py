@@ -272,6 +272,24 @@ class Leases(Opened):
             with refused(Superseded):
                 await mine.write(MoveEvent(event.id + 1, "main"))
 
+    async def test_a_place_is_at_home_where_its_first_message_says(self, tmp_path: Path) -> None:
+        """SC-1: a person's chat is where their session is, not where its own id would put it; its answers are sent
+        from there, whatever a later message says."""
+        async with self.shared(tmp_path) as store:
+            elsewhere = elsewhere_in(store)
+            home = route_home(elsewhere)
+            theirs = store.owned(await self._claimed(store, "two", elsewhere))
+            (event,) = await store.write(Accept((an_inbound(1),), NOW, homes=(home,)))
+            assert event.shard == shard_at(store, elsewhere)
+            await store.write(Accept((an_inbound(2),), NOW, homes=(route_home(HERE),)))
+            assert (await theirs.place(HERE, NOW)).elsewhere is False
+            (part,) = await theirs.write(PlanParts((an_intent(1),), NOW, claims=True))
+            assert part.state == "sending"
+            if elsewhere is not HERE:
+                mine = store.owned(await self._claimed(store, "one"))
+                assert (await mine.place(HERE, NOW)).elsewhere is True
+                assert await mine.write(ClaimPart(HERE, NOW)) is None
+
     async def test_a_new_place_is_at_home_where_its_chat_is(self, tmp_path: Path) -> None:
         """SC-1: also before anybody has written there."""
         async with self.shared(tmp_path) as store:

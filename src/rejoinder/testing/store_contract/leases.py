@@ -67,6 +67,19 @@ class Leases(Opened):
             await store.leave("two")
             assert isinstance(await store.claim(shard, "one"), Lease)
 
+    async def test_what_is_given_back_late_is_the_old_lease_only(self, tmp_path: Path) -> None:
+        """SC-3, SC-10: also where the same process has claimed anew meanwhile."""
+        async with self.shared(tmp_path) as store:
+            shard = shard_at(store)
+            old = await store.claim(shard, "one"), await store.claim_named("telegram", "one")
+            new = await store.claim(shard, "one"), await store.claim_named("telegram", "one")
+            for lease in old:
+                assert lease is not None
+                await store.release(lease)
+            assert await store.claim(shard, "two") is None
+            assert await store.claim_named("telegram", "two") is None
+            assert (await store.renew("one", tuple(each for each in new if each))).held == new
+
     async def test_all_can_see_who_holds_what(self, tmp_path: Path) -> None:
         """SC-5: the shards with their holders, and the processes that are alive without one."""
         async with self.shared(tmp_path) as store:
@@ -120,6 +133,21 @@ class Leases(Opened):
             assert await store.claim_named("telegram", "one") is None
             await store.leave("two")
             assert (await store.owners()).named == {}
+
+    async def test_another_process_does_it_after_the_first_has_died(self, tmp_path: Path) -> None:
+        """SC-10: when the lease has run out; who comes back has lost it."""
+        async with self.shared(tmp_path) as store:
+            first = await store.claim_named("telegram", "one")
+            assert first is not None
+            await self.let_leases_run_out(store)
+            second = await store.claim_named("telegram", "two")
+            if store.lease_seconds is None:
+                assert second is None
+                return
+            assert second is not None
+            assert second.generation > first.generation
+            assert (await store.renew("one", (first,))).held == ()
+            assert await store.claim_named("telegram", "one") is None
 
     async def test_who_listens_no_longer_does_not_move_the_cursor(self, tmp_path: Path) -> None:
         """SC-10: what it has heard is still stored, and is recognised when it comes again."""

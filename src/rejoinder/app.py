@@ -115,7 +115,7 @@ class Gateway:
                 "or make the settings with rejoinder.app.with_channel"
             )
         self.tasks = Tasks()
-        self.hooks = Hooks(_told_over_http(settings), self._put_hook_events)
+        self.hooks = Hooks(_told_over_http(settings), self._put_hook_events, clock=self.now)
         for module in plugins.others("hook"):
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
@@ -174,6 +174,10 @@ class Gateway:
     @property
     def cluster_member(self) -> ClusterMember:
         return self._opened.cluster_member
+
+    def now(self) -> datetime:
+        """By the clock of the database, where several processes share it (SC-6)."""
+        return self._opened.process.clock()
 
     # --- what programs ask and tell it ----------------------------------------------------------------
 

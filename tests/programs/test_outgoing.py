@@ -17,12 +17,16 @@ from msgspec.structs import replace
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from rejoinder.agents.base import Done, Failed, TextDelta
+from rejoinder.app import Gateway
 from rejoinder.config.programs import HookSettings
 from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Route, SessionStarted
 from rejoinder.programs import outgoing, webhook_signatures
+from rejoinder.programs.outgoing import WebhookSender
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.secret import Secret
-from rejoinder.store.base import FreeHookEvents, HookEvent, PutHookEvents
+from rejoinder.store.base import ClaimHookEvent, FreeHookEvents, HookEvent, PutHookEvents
 from rejoinder.store.sqlite.store import SqliteStore, open_store
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
@@ -265,6 +269,31 @@ async def test_after_a_day_it_is_given_up(tmp_path, monkeypatch):
         async with running(hooked(settings(store=url), receiver.url)) as site:
             await shown(site, lambda hooks: hooks["log"]["dead"])
     assert len(receiver.requests) == 1
+
+
+async def test_an_event_belongs_to_one_process_however_wrong_its_clock_is():
+    """SC-6: what another process is posting is not posted here by a clock that is hours ahead, and what happens here
+    is dated by the store."""
+    now = datetime(2026, 11, 1, tzinfo=UTC)
+    store = open_store("sqlite::memory:", shards=4, lease_seconds=10.0, clock=lambda: now)
+    for event in ("evt_theirs", "evt_ours"):
+        await store.write(PutHookEvents((HookEvent("log", event, "reply_sent", now, event.encode()),)))
+    assert await store.write(ClaimHookEvent("log", now, now + timedelta(seconds=30))) is not None
+    agents, hours_ahead = {"helper": ScriptedAgent("Hello.", name="helper")}, now + timedelta(hours=2)
+    async with (
+        receiving() as receiver,
+        Gateway(
+            hooked(settings(), receiver.url), agents=agents, channels=(), store=store, clock=lambda: hours_ahead
+        ) as gateway,
+        Tasks() as tasks,
+    ):
+        await gateway.cluster_member.begin(tasks)
+        tasks.start("hooks", WebhookSender(gateway, tasks.start).run())
+        await receiver.until(1)
+        gateway.hooks.tell(SessionStarted("s", "helper", Route("web", "helper~you")))
+        await receiver.until(2)
+    assert receiver.requests[0][1] == b"evt_ours"
+    assert datetime.fromisoformat(json.loads(receiver.requests[1][1])["at"]) < hours_ahead - timedelta(hours=1)
 
 
 def test_pauses_grow_to_a_quarter_of_an_hour(monkeypatch):

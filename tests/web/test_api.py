@@ -3,12 +3,16 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import jsonschema
 import pytest
 import pytest_asyncio
 
+from rejoinder.app import Gateway
+from rejoinder.store.base import PairingRequest, PutPairingRequest
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.web.api import ENDPOINTS
 from rejoinder.web.openapi import openapi
 from tests.web.running import Site, running, settings
@@ -62,6 +66,22 @@ async def test_what_is_not_there_is_said(site, method, path, sentence):
     async with site.http.request(method, site.url + path, headers=MARK) as answer:
         assert answer.status == 404
         assert await answer.json() == {"error": sentence}
+
+
+async def test_a_stranger_is_let_in_while_their_code_is_valid(tmp_path, monkeypatch):
+    """IN-11, SC-6: by the clock that the code was given out by, whatever this machine's says."""
+    then, url = datetime(2020, 1, 1, tzinfo=UTC), f"sqlite:{tmp_path}/store.db"
+    monkeypatch.setattr(Gateway, "now", lambda _: then)
+    store = open_store(url)
+    for code, seconds in (("ABCDEFGH", 60), ("HGFEDCBA", -60)):
+        ends = then + timedelta(seconds=seconds)
+        await store.write(PutPairingRequest(PairingRequest("telegram", "default", code, code, then, then, ends)))
+    await store.close()
+    async with running(settings(store=url)) as site:
+        statuses = [
+            (await site.post(f"/api/pairing/{code}/approve", headers=MARK))[0] for code in ("ABCDEFGH", "HGFEDCBA")
+        ]
+    assert statuses == [200, 404]
 
 
 async def test_the_outbox_tells_what_is_said(site):

@@ -13,7 +13,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from random import uniform
 from typing import Any, Literal
 
@@ -60,7 +60,7 @@ class WebhookSender:
         """Until it is cancelled; looks now and then which hooks there are."""
         self._gateway.hooks.on_rows(self._tell_all)
         if self._gateway.store.lease_seconds is None:
-            await WriteBatch(FreeHookEvents(datetime.now(UTC))).insist(self._gateway.store)
+            await WriteBatch(FreeHookEvents(self._gateway.now())).insist(self._gateway.store)
         no_cookies, limit = aiohttp.DummyCookieJar(), aiohttp.ClientTimeout(total=TIMEOUT)
         async with aiohttp.ClientSession(cookie_jar=no_cookies, timeout=limit, auto_decompress=False) as http:
             while True:
@@ -99,7 +99,7 @@ class WebhookSender:
 
     async def _next(self, name: str, hook: HookSettings, http: aiohttp.ClientSession) -> float | None:
         """Posts the next event. Returns how long to wait before the one after it; None: there is nothing to do."""
-        store, now = self._gateway.store, datetime.now(UTC)
+        store, now = self._gateway.store, self._gateway.now()
         claimed = await store.write(ClaimHookEvent(name, now, now + CLAIMED))
         if claimed is None:
             return None
@@ -109,12 +109,12 @@ class WebhookSender:
             await store.write(EndHookEvent(claimed, "taken"))
             return 0.0
         self._say(name, why)
-        if datetime.now(UTC) - claimed.row.made > TRIED_FOR:
+        if self._gateway.now() - claimed.row.made > TRIED_FOR:
             log.warning("hooks.%s: %s was given up after 24 hours: %s", name, claimed.row.event, why)
             await store.write(EndHookEvent(claimed, "dead", why))
             return 0.0
         pause = pause_after(claimed.attempts) * uniform(0.8, 1.2)
-        await store.write(RetryHookEvent(claimed, datetime.now(UTC) + timedelta(seconds=pause), why))
+        await store.write(RetryHookEvent(claimed, self._gateway.now() + timedelta(seconds=pause), why))
         return pause if result == "down" else 0.0
 
     async def _post(

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -93,7 +92,7 @@ def page_services(
             gateway.scheduler.changed()
 
     async def approve(code: str) -> PairingRequest | None:
-        request = await store.write(PairSender(code, datetime.now(UTC)))
+        request = await store.write(PairSender(code, gateway.now()))
         gateway.engines.changed()
         return request
 

@@ -74,11 +74,14 @@ class Hooks:
         over_http: Mapping[str, frozenset[str]] | None = None,
         keep: Callable[[PutHookEvents], Coroutine[Any, Any, None]] | None = None,
         seconds: float = SECONDS,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`over_http`: the names of what each hook over HTTP is told. `keep`: writes rows that have no other commit."""
+        """`over_http`: the names of what each hook over HTTP is told. `keep`: writes rows that have no other commit.
+        `clock`: by which they are dated."""
         self.over_http = Live(over_http or {})
         self._keep = keep
         self._seconds = seconds
+        self._clock = clock
         self._tasks = Tasks()
         self._subscribed: dict[type[Happening], list[Hook]] = {}
         self._on_rows: list[Callable[[], None]] = []
@@ -98,7 +101,7 @@ class Hooks:
     def rows(self, happening: Tellable) -> tuple[HookEvent, ...]:
         """What hooks over HTTP are to be told of it."""
         told = self.over_http.now
-        return hook_events(happening, told, datetime.now(UTC)) if told else ()
+        return hook_events(happening, told, self._clock()) if told else ()
 
     def kept(self, happening: Tellable) -> tuple[PutHookEvents, ...]:
         """What is written with what it tells of."""

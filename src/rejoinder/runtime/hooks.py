@@ -67,7 +67,7 @@ SECONDS = 5.0
 
 
 class Hooks:
-    """Has a `Runs` of its own: waiting until the gateway is idle does not include waiting for hooks."""
+    """Has `Tasks` of its own: waiting until the gateway is idle does not include waiting for hooks."""
 
     def __init__(
         self,

@@ -57,6 +57,38 @@ async def test_what_runs_out_ends_while_the_store_does_not_answer():
             await own
 
 
+async def test_what_another_has_been_given_ends_with_the_next_renewal(monkeypatch):
+    """SC-3, SC-4: at once, long before the deadline; what the store has left here goes on."""
+    listens, ended = asyncio.Event(), asyncio.Event()
+
+    async def listening(_: NamedLease | None) -> None:
+        try:
+            listens.set()
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(lease_renewer, "EVERY", 0.0001)
+    store = open_store("sqlite::memory:", shards=2, lease_seconds=600.0)
+    configured = with_channel(Settings(), "fake", "bot", ())
+    async with (
+        Gateway(configured, agents={"bot": ScriptedAgent(name="bot")}, channels=[FakeMessenger()], store=store) as here,
+        Tasks() as tasks,
+    ):
+        member, engines = here.cluster_member, here.engines
+        tasks.start("listen", member.duties.do("fake", listening, tasks))
+        await member.begin(tasks)
+        tasks.start("own", member.own(0.0))
+        await until(lambda: len(engines.leases) == 2 and listens.is_set(), "both shards, and somebody who listens")
+        stays, goes = engines.leases
+        listener = next(each for each in member.duties.leases if each.name == "fake")
+        await store.release(goes)
+        await store.release(listener)
+        assert await store.claim(goes.shard, "another")
+        assert await store.claim_named("fake", "another")
+        await until(lambda: engines.leases == (stays,) and ended.is_set(), "the end of what is another's")
+
+
 async def test_a_process_without_a_file_descriptor_renews_when_it_has_one_again(monkeypatch):
     """SC-4: a renewal that cannot even begin is tried again; the thread that renews does not end of it."""
     run, faults, renewed = asyncio.run, [OSError(errno.EMFILE, "Too many open files")], asyncio.Event()

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from rejoinder.events import Attachment
-from rejoinder.inbound.directives.effective import effective_level, effective_model
+from rejoinder.inbound.directives.effective import chosen_model, effective_level, effective_model
 from rejoinder.inbound.directives.levels import LEVELS, UNHONOURED, find_level, level_names
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.rules import AgentProfile, make_rules
@@ -408,6 +408,8 @@ def test_which_model_counts() -> None:
     assert effective_model({}, of, AGENT).value == "s"
     assert effective_model({}, session(), AGENT).value == "gpt-x"
     assert effective_model({}, session(), replace(AGENT, models=Models())).value == "its own choice"
+    assert chosen_model({}, session(), replace(AGENT, models=Models())) is None
+    assert chosen_model({"model": "its own choice"}, of, AGENT) == "its own choice", "a name like any other"
 
 
 def test_directives_with_a_picture_are_for_that_turn() -> None:

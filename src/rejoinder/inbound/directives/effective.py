@@ -49,17 +49,21 @@ def effective_exec(choices: dict[str, Any], session: Session) -> ExecChoice:
 
 
 def effective_model(choices: dict[str, Any], session: Session, agent: "AgentProfile") -> Effective:
-    """This turn > session > the agent of the channel."""
-    said = choices.get("model")
-    if said is not None and said != DEFAULT:
-        return Effective(said, "this turn")
-    if said is None and session.model is not None:
-        return Effective(session.model, held_by_session("model"))
-    own = agent.models.default
-    return Effective(UNCHOSEN if own is None else own, f"the agent {agent.name}")
+    """In words, for people."""
+    model, source = _model(choices, session, agent)
+    return Effective(UNCHOSEN if model is None else model, source)
 
 
 def chosen_model(choices: dict[str, Any], session: Session, agent: "AgentProfile") -> str | None:
     """The model in force; None: which one is left to the agent."""
-    model = effective_model(choices, session, agent).value
-    return None if model == UNCHOSEN else model
+    return _model(choices, session, agent)[0]
+
+
+def _model(choices: dict[str, Any], session: Session, agent: "AgentProfile") -> tuple[str | None, str]:
+    """This turn > session > the agent of the channel; and where it was set."""
+    said = choices.get("model")
+    if said is not None and said != DEFAULT:
+        return said, "this turn"
+    if said is None and session.model is not None:
+        return session.model, held_by_session("model")
+    return agent.models.default, f"the agent {agent.name}"

@@ -17,7 +17,7 @@ from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.events import Chat, Inbound, Sender, Step
 from rejoinder.programs.store_moves import copy_store, rehome_store
 from rejoinder.runtime.session.background import Background
-from rejoinder.session import SessionSettings, home, shard_of
+from rejoinder.session import Session, SessionSettings, home, shard_of
 from rejoinder.store.base import (
     Accept,
     BeginTurn,
@@ -28,6 +28,7 @@ from rejoinder.store.base import (
     PlanParts,
     PutFact,
     PutHookEvents,
+    PutSession,
     RouteEvent,
     RunClaim,
     SharedStore,
@@ -106,6 +107,24 @@ async def test_there_and_back(tmp_path: Path, postgres: Server) -> None:
     (after,) = await back.write(Accept((an_inbound(51),), NOW))
     assert (after.id, after.shard) == (11, 0)
     await back.close()
+
+
+async def test_a_file_remembers_homes_for_a_store_with_shards(tmp_path: Path, postgres: Server) -> None:
+    """SC-1, SC-23: chats that share a session have its home, which is pinned while all is still one shard."""
+    file, database, shard = f"sqlite:{tmp_path / 'a.db'}", a_database(postgres), shard_of("main", 64)
+    store = open_sqlite(file)
+    await store.write(Accept((an_inbound(1),), NOW, homes=("main",)))
+    await store.write(PutSession(Session("agent:main", "agent", NOW, NOW), 0))
+    await store.close()
+    await asyncio.to_thread(copy_store, file, database, quiet)
+    there = open_postgres(database)
+    lease = await there.claim(shard, "its owner")
+    assert lease is not None
+    owned = there.owned(lease)
+    assert (await owned.place(HERE, NOW)).elsewhere is False
+    assert [event.inbound.event_id for event in (await owned.recover(NOW)).events] == ["event-1"]
+    await there.close()
+    assert postgres.execute("SELECT shard FROM session", database_of(database)) == [(shard,)]
 
 
 KILLED = """

@@ -160,12 +160,40 @@ def test_a_command_is_run_for_who_may_be_elevated(elevated: ElevatedSettings, wh
 
 def test_usage_shows_what_a_directive_takes() -> None:
     """IN-60: help is made from the same table as the reading."""
-    shown = send(says("/commands"), house()).replies[0]
+    shown = send(says("/commands", OWNER), house()).replies[0]
     assert "/model [name, provider/name, name@profile, an alias, or default]:" in shown
     assert "/queue [steer|followup|" in shown
     assert "/exec [host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>" in shown
     assert "/elevated [off|full|default]:" in shown
     assert "<value>" not in shown
+
+
+@pytest.mark.parametrize(
+    ("sender", "group", "offered", "hidden"),
+    [
+        (OWNER, True, ("/config", "/activation", "/think", "/resend", "/greet", "/whoami"), ()),
+        (SENDER, True, ("/think", "/greet", "/whoami"), ("/config", "/activation", "/resend")),
+        (SENDER, False, ("/think", "/resend", "/greet", "/whoami"), ("/config", "/activation")),
+        (GUEST, False, ("/help", "/commands", "/whoami"), ("/config", "/think", "/status", "/resend", "/greet")),
+    ],
+)
+def test_commands_are_listed_for_who_may_use_them(
+    sender: str, group: bool, offered: tuple[str, ...], hidden: tuple[str, ...]
+) -> None:
+    """IN-12, IN-14: a guest's `/status` gets silence, so a guest is not told to use it."""
+    rules = make_rules(house().settings, (AGENT,), skills=(Skill("greet", "Say hello.", "Say hello."),))
+    shown = send(says("/commands@ourbot", sender, group=group), rules).replies[0]
+    listed = {line.split()[0].rstrip(":") for line in shown.splitlines() if line.startswith("/")}
+    assert listed.issuperset(offered)
+    assert listed.isdisjoint(hidden)
+
+
+def test_help_is_about_what_its_reader_may_use() -> None:
+    """IN-14: nothing that would get silence; nothing about levels for who cannot set them."""
+    assert send(says("/help", GUEST), house()).replies[0].splitlines() == [
+        "Everything you write goes to the agent, except commands such as these:",
+        "/commands: All commands.",
+    ]
 
 
 def test_help_is_short() -> None:
@@ -426,7 +454,7 @@ def test_whoami_tells_how_lists_name_one() -> None:
 
 def test_help_and_commands_come_from_the_registry() -> None:
     """IN-60: each command is listed with its usage."""
-    (said,) = send(says("/commands"), house()).replies
+    (said,) = send(says("/commands", OWNER), house()).replies
     for command in BUILT_IN:
         assert f"{command.usage}: {command.help}" in said
     assert all(f"/{name}" in send(says("/help"), house()).replies[0] for name in ("new", "stop", "think"))

@@ -5,26 +5,37 @@ from collections.abc import Sequence
 from rejoinder.durations import duration_text
 from rejoinder.events import Step
 from rejoinder.inbound.commands.command import Command, CommandCall
+from rejoinder.inbound.gate import Allowed, GatedAction, authorise
 from rejoinder.inbound.outcome import Answer
 
 
 def _help(call: CommandCall) -> Answer:
     names = ("new", "stop", "status", "think", "model", "queue", "why", "commands")
-    lines = [f"/{name}: {call.rules.commands[name].help}" for name in names]
-    first = "Everything you write goes to the agent, except commands such as these:"
-    last = "/think, /model and /queue without a value tell you what you can choose."
-    return Answer(("\n".join((first, *lines, last)),))
+    commands = [command for name in names if _may_use(call, command := call.rules.commands[name])]
+    lines = ["Everything you write goes to the agent, except commands such as these:"]
+    lines += [f"/{command.name}: {command.help}" for command in commands]
+    if any(command.name == "think" for command in commands):
+        lines.append("/think, /model and /queue without a value tell you what you can choose.")
+    return Answer(("\n".join(lines),))
 
 
 def _commands(call: CommandCall) -> Answer:
     topics: dict[str, list[str]] = {}
     for command in sorted(set(call.rules.commands.values()), key=lambda each: each.name):
-        topics.setdefault(command.topic, []).append(f"{command.usage}: {command.help}")
-    for skill in call.rules.skills.values():
-        topics.setdefault("skills", []).append(f"/{skill.name} [<input>]: {skill.description}")
+        if _may_use(call, command):
+            topics.setdefault(command.topic, []).append(f"{command.usage}: {command.help}")
+    if _may_use(call, call.rules.commands["skill"]):
+        for skill in call.rules.skills.values():
+            topics.setdefault("skills", []).append(f"/{skill.name} [<input>]: {skill.description}")
     if own := sorted(call.message.facts.announced):
         topics[f"{call.session.agent}'s own"] = [f"/{name}" for name in own]
     return Answer(("\n\n".join("\n".join((f"**{topic}**", *lines)) for topic, lines in sorted(topics.items())),))
+
+
+def _may_use(call: CommandCall, command: Command) -> bool:
+    """Others would get silence for it (IN-14), so they are not told of it."""
+    action = GatedAction(f"/{command.name}", command.auth_for({}, in_group=call.message.in_group))
+    return isinstance(authorise(call.message.actor, action, call.channel.gate), Allowed)
 
 
 def _whoami(call: CommandCall) -> Answer:

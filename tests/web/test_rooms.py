@@ -25,7 +25,8 @@ async def _at_once(_: float) -> None:
 
 async def test_the_review_on_the_page(monkeypatch):
     """IN-21, IN-25, OD-21, OD-50: A answers, B replies to A's message, A to B and hands over to C, who replies to A;
-    the person asks C in a thread, and is answered there. Each sign has its agent."""
+    the person asks C in a thread under C's words, whatever a visitor wrote since, and is answered there. Each sign has
+    its agent."""
     for pause in ("BEFORE", "TYPING"):
         monkeypatch.setattr(demo, pause, 0.0)
     tests_are_there = asyncio.Event()
@@ -51,19 +52,21 @@ async def test_the_review_on_the_page(monkeypatch):
             await up.wait()
             async with Site(said, http).page() as page:
                 posted, whole, signs = {}, {}, []
-                while len(whole) < 8 or not {"ada", "cleo"} <= {who for who, _ in signs}:
+                while len(whole) < 9 or not {"ada", "cleo"} <= {who for who, _ in signs}:
                     frame = (await page.socket.receive()).json()
                     match frame["type"]:
                         case "message":
                             posted[frame["message"]["id"]] = frame["message"]
+                            if frame["message"]["text"].startswith("You are you on web"):
+                                tests_are_there.set()
                             if not frame["message"].get("growing") and frame["message"]["author"]:
                                 whole[frame["message"]["id"]] = frame["message"]["author"]
                         case "edited" if frame["message"] in posted:
                             whole[frame["message"]] = posted[frame["message"]]["author"]
                         case "reacted":
                             signs += [(who, frame["message"]) for each in frame["reactions"] for who in each["who"]]
-                    if "cleo" in whole.values():
-                        tests_are_there.set()
+                    if "cleo" in whole.values() and "you" not in whole.values():
+                        await page.send(type="say", client="visitor", room="lobby", text="/whoami")
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
@@ -73,8 +76,8 @@ async def test_the_review_on_the_page(monkeypatch):
         for id in sorted(whole, key=list(posted).index)
     ]
     room = [("ann", None), ("ada", None), ("bo", "ada"), ("ada", "bo"), ("ada", None), ("cleo", "ada")]
-    assert lines == [*room, ("ann", None), ("cleo", "ann")]
-    *_, tests, question, first = sorted(whole, key=list(posted).index)
+    assert lines == [*room, ("you", None), ("ann", None), ("cleo", "ann")]
+    *_, tests, _, question, first = sorted(whole, key=list(posted).index)
     assert posted[question]["thread"] == posted[first]["thread"] == tests
 
 

@@ -29,6 +29,8 @@ BEFORE = 1.5
 TYPING = 2.5
 QUIET = 3.0
 """Seconds: until Ann begins, until she has written, and from the last word to the closing message."""
+LOOKS_BACK = 50
+"""Messages in which she looks for the one that her thread belongs to."""
 
 
 def staged(settings: schema.Settings) -> tuple[schema.Settings, dict[str, Agent]]:
@@ -96,7 +98,7 @@ async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> Non
 
     await says(REQUEST.format(first=first, second=second, third=third), "demo")
     if not failed:
-        await says(ASIDE.format(third=third), "demo-aside", await _last(web, person))
+        await says(ASIDE.format(third=third), "demo-aside", await _where_a_thread_opens(web, person, names))
     ending = (
         f"That was the demo: every reply, reaction and hand-off was an agent's own choice. Your turn: "
         f"**@{second} tell me a joke**, paste some code, answer one of their messages, or **@all thanks**."
@@ -109,10 +111,12 @@ async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> Non
     await web.send(Message(Route(web.name, LOBBY), ending, key="demo-end"))
 
 
-async def _last(web: WebChannel, person: str) -> str | None:
-    """The last message of the room, under which a thread can be opened."""
-    messages, _ = await reading.history(web.journal.log, person, LOBBY, None, None, 1)
-    return messages[-1].id if messages else None
+async def _where_a_thread_opens(web: WebChannel, person: str, names: tuple[str, ...]) -> str | None:
+    """The last words of the agent who is asked there; whoever looks on may have written something since."""
+    messages, _ = await reading.history(web.journal.log, person, LOBBY, None, None, LOOKS_BACK)
+    of_agents = [each for each in messages if each.author in names]
+    asked = [each for each in of_agents if each.author == names[-1]] or of_agents
+    return asked[-1].id if asked else None
 
 
 async def _until_quiet(gateway: Gateway) -> None:

@@ -1,5 +1,6 @@
 """The login page against the real gateway: what a browser sends by itself decides whether anybody gets in."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,9 @@ async def test_the_form_lets_in_who_has_the_token(open_page: Open, tmp_path: Pat
         page = await open_page(f"{guarded.url}/console")
         await show(page, "another token")
         await expect(page.get_by_role("alert")).to_contain_text("This token is wrong")
+        await page.goto(f"{guarded.url}/join/ended")
+        await expect(page.get_by_role("alert")).to_have_text(re.compile("^This link is wrong or no longer valid"))
+        await page.goto(f"{guarded.url}/console")
         await show(page, "the token of this test")
         await expect(page).to_have_url(f"{guarded.url}/console")
         await expect(page.get_by_role("heading", name="Flow")).to_be_visible()

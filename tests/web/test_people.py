@@ -107,6 +107,15 @@ async def test_the_link_of_an_invitation_logs_in(tmp_path: Path) -> None:
             assert '"cache"' in answer.headers["clear-site-data"]
 
 
+async def test_a_link_that_ended_says_so(tmp_path: Path) -> None:
+    """Its reader has a link and no token, and is asked for none."""
+    async with running(guarded(tmp_path)) as site:
+        for path in ("/join/ended", "/join/ended?to=console"):
+            async with site.http.get(site.url + path, allow_redirects=False) as answer:
+                assert answer.headers["location"].startswith("/login?")
+                assert answer.headers["location"].endswith("wrong=link")
+
+
 async def test_a_login_that_is_revoked_ends_at_once(tmp_path: Path) -> None:
     """Its socket, its cookie and its token; a new invitation ends the earlier one in the same way."""
     async with running(guarded(tmp_path)) as site:

@@ -52,7 +52,7 @@ def routes(services: PageServices, entrance: AccessCheck, metrics: Metrics) -> l
         return serve(PAGES["/login"], request)
 
     async def join(request: Request) -> Response:
-        return await _let_in(entrance, request.path_params["token"], request)
+        return await _let_in(entrance, request.path_params["token"], request, "wrong=link")
 
     async def take_login(request: Request) -> Response:
         body = (await request.body()).decode("utf-8", "replace")
@@ -122,7 +122,8 @@ def _trouble(channel: ChannelState) -> str:
     return "" if channel.listening else f"{channel.name} is not listening"
 
 
-async def _let_in(entrance: AccessCheck, token: str, request: Request) -> Response:
+async def _let_in(entrance: AccessCheck, token: str, request: Request, otherwise: str = "wrong") -> Response:
+    """`otherwise`: what the login page is told of a token that nobody has."""
     wanted = f"/{request.query_params.get('to', '')}"
     page = wanted if wanted in BEHIND_LOGIN else "/"
     if not entrance.login.needed:
@@ -131,7 +132,7 @@ async def _let_in(entrance: AccessCheck, token: str, request: Request) -> Respon
         person = await entrance.by_token(token, request.scope)
     except WrongToken:
         again = login_for(page)
-        return RedirectResponse(f"{again}{'&' if '?' in again else '?'}wrong", 303)
+        return RedirectResponse(f"{again}{'&' if '?' in again else '?'}{otherwise}", 303)
     answer = RedirectResponse(page if is_owner(person) else "/", 303)
     secure = request.url.scheme == "https" or request.headers.get("x-forwarded-proto") == "https"
     cookie = entrance.login.cookie(person)

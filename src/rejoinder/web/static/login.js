@@ -1,1 +1,3 @@
-document.getElementById("wrong").hidden = !new URLSearchParams(location.search).has("wrong");
+const wrong = new URLSearchParams(location.search).get("wrong");
+document.getElementById("wrong").hidden = wrong === null || wrong === "link";
+document.getElementById("ended").hidden = wrong !== "link";

@@ -9,6 +9,8 @@ import aiohttp
 import pytest
 import yarl
 
+from rejoinder.errors import BadUse
+from rejoinder.programs.serving import serve
 from rejoinder.secret import Secret
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.web import throttle
@@ -224,9 +226,16 @@ async def test_guessing_is_slow_and_locks_nobody_out(monkeypatch):
         assert len(waited) == 1
 
 
+async def test_a_token_of_the_configuration_is_changed_there():
+    """Whoever asks for a new one must not believe that the old one has stopped working."""
+    with pytest.raises(BadUse, match=r"in the configuration \(channels\.web\.token\): --new-token cannot change it"):
+        await serve(settings(token=Secret("open sesame")), print, new_token=True)
+
+
 async def test_a_token_of_the_configuration():
     async with running(settings(token=Secret("open sesame"))) as site:
         assert site.token is None
+        assert site.said[-1] == "Log in with the token of the configuration (channels.web.token)."
         assert (await site.get("/v1/models"))[0] == 401
         assert (await site.get("/v1/models", headers={"Authorization": "Bearer open sesame"}))[0] == 200
         for sent in ({"token": "open sesame"}, b"token=open sesame\r\n"):  # a program's form, and the page's own

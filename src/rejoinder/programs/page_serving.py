@@ -63,13 +63,18 @@ async def open_pages(
         say(f"Log in with this token, which is not shown again: {shown_token}")
         say(f"or open this once: {where}/login?token={shown_token}")
     elif token_hash is not None:
-        say("Log in with your token. `rejoinder run --new-token` makes another one.")
+        if facts.token is not None:
+            say(f"Log in with the token of the configuration (channels.{web.name}.token).")
+        else:
+            say("Log in with your token. `rejoinder run --new-token` makes another one.")
 
 
 async def _token(web: WebChannel, facts: WebSettings, new: bool) -> tuple[str | None, str | None]:
     """The hash to check the owner's logins against, and the token itself if it was made just now."""
     for key, sentence in facts.problems():  # settings that were not read from a file have not been checked
         raise BadUse(f"channels.{web.name}.{key[0]}: {sentence}")
+    if facts.token is not None and new:
+        raise BadUse(f"the token is in the configuration (channels.{web.name}.token): --new-token cannot change it")
     if facts.token is not None:
         return hashed(facts.token.reveal()), None
     if not facts.is_exposed:

@@ -82,6 +82,7 @@ async def _store_in(folder):
         ("--nonsense", "no such option: --nonsense; see `rejoinder --help`"),
         ("chat --nonsense", "no such option: --nonsense; see `rejoinder chat --help`"),
         ("run --port many", "invalid value for '--port': 'many' is not a whole number; see `rejoinder run --help`"),
+        ("dead --drop x", "invalid value for '--drop': 'x' is not a whole number; see `rejoinder dead --help`"),
         ("run --port", "option '--port' requires an argument; see `rejoinder --help`"),
         ("backup", "missing argument 'FILE'; see `rejoinder backup --help`"),
     ],

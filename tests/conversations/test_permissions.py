@@ -96,7 +96,7 @@ async def test_yes_is_a_message_where_nothing_was_asked():
     """TU-34: and `/approve` says that no request waits."""
     async with conversation(Asking()) as chat:
         await chat.says("/approve")
-        await chat.hears("There is no request for you here, or there are several; if so, name one.")
+        await chat.hears("No single request is waiting for you here. If there are several, name one: /approve <which>")
         await chat.says("yes")  # a message like any other: the agent is asked, and asks
         await chat.says(f"/approve {await asked_for(chat)}")
         assert "I was told allow-once." in {(await chat.hears()).text, (await chat.hears()).text}

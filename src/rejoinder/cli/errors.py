@@ -80,7 +80,9 @@ def _say_misuse(error: Exception) -> None:
     words, ctx = getattr(error, "format_message", None), getattr(error, "ctx", None)
     if words is None or type(error).__name__ == "NoArgsIsHelpError":  # then the help is the answer
         return
-    sentence = words().rstrip(".").replace("is not a valid int range", "is not a whole number")
+    sentence = words().rstrip(".")
+    for kind in ("int range", "int"):
+        sentence = sentence.replace(f"is not a valid {kind}", "is not a whole number")
     command = "rejoinder" if ctx is None else ctx.command_path
     _say(BadUse(f"{sentence[0].lower()}{sentence[1:]}; see `{command} --help`"))
     sys.exit(WRONG_USE)

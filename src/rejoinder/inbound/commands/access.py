@@ -52,7 +52,7 @@ def _answered(call: CommandCall, which: str, option: str | None) -> Answer | Non
     """With one open question its name may be left out (TU-34): `/approve`, `/approve deny`, `/approve 2`."""
     question = call.message.facts.question
     if not which and question is None:
-        return Answer(("There is no request for you here, or there are several; if so, name one.",))
+        return Answer(("No single request is waiting for you here. If there are several, name one: /approve <which>",))
     if question is None or option is not None or (which and answer_in(which, question) is None):
         return None
     chosen = answer_in(which, question) or ALLOW

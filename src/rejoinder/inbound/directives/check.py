@@ -54,7 +54,7 @@ def _elevated(token: Token, here: DirectiveContext) -> str | None:
     if token.value in ("off", levels.DEFAULT):
         return None
     if not here.agent.asks_permission:
-        return f"The agent {here.agent.name} never asks for permission, so there is nothing to lift."
+        return f"The agent {here.agent.name} never asks for permission, so /elevated would change nothing."
     if closed := gates(here.rules, here.channel, here.account, here.candidates):
         return f"Elevated is not available: {'; '.join(closed)}."
     if reason := levels.UNHONOURED.get(("elevated", token.value)):
@@ -66,7 +66,7 @@ def _exec(token: Token, here: DirectiveContext) -> str | None:
     choice: ExecChoice = token.value
     name, takes = here.agent.name, here.agent.takes_exec
     if (choice.security or choice.ask) and not here.agent.asks_permission:
-        return f"The agent {name} never asks for permission, so there is nothing to set."
+        return f"The agent {name} never asks for permission, so security and ask would change nothing."
     if untaken := [key for key in HANDED_OVER if getattr(choice, key) and key not in takes]:
         return f"The agent {name} does not take {' or '.join(untaken)}; valid: {exec_options(here.agent)}"
     if choice.security == "allowlist" and not here.agent.has_allowlist:

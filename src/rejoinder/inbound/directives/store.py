@@ -114,6 +114,9 @@ def current(name: str, session: Session, rules: Rules, channel: ChannelRules, ag
         return f"Queue: {spoken(chosen)}. Options: {BY_NAME[name].options}"
     if name == "exec":
         said = spoken(session.exec) if session.exec else "not set"
-        return f"Exec: {said}. Options: {exec_options(agent)}"
+        options = exec_options(agent)
+        if options == DEFAULT and not session.exec:
+            return f"Exec: {said}. The agent {agent.name} has no options for it."
+        return f"Exec: {said}. Options: {options}"
     level = effective_level(name, {}, session, rules, agent)
     return f"{TITLES[name]}: {level.value} ({level.source}). Options: {BY_NAME[name].options}"

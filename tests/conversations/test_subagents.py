@@ -9,6 +9,7 @@ from rejoinder.agents.base import Done, Question, TextDelta, ToolStarted
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, DirectivesSettings, MessagesSettings, QueueSection, Settings
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
+from rejoinder.store.base import AskHome, StopWork
 from rejoinder.testing import conversation
 from rejoinder.testing.patience import until
 from rejoinder.turns.subagents import MOST_UNASKED
@@ -94,6 +95,26 @@ async def test_a_person_starts_one_and_hears_of_its_end():
     assert above.session != below.session
     assert "untrusted_context" in told(above)
     assert "It says 42." in told(above)
+
+
+async def test_a_late_stop_from_another_home_ends_none_that_began_after_it():
+    """SC-15, TU-36: its owner was away, or died before it could note that the work was stopped."""
+    agent = Team(by_task)
+    async with conversation(agent) as chat:
+        await chat.says("/subagents spawn helper wait")
+        await chat.hears("Sub-agent helper-1 is at work. /subagents log helper-1 shows what it does.")
+        await agent.asked(1)
+        (engine,) = chat.gateway.engines
+        (kept,) = await engine.store.open_subagents()
+
+        async def is_done() -> bool:
+            return not await engine.store.home_requests()
+
+        for asked, ended in ((1, []), (1_000_000, [kept.session])):
+            await chat.gateway.store.write(AskHome(kept.root, StopWork(kept.route, asked)))
+            engine.changed()
+            await until(is_done)
+            assert agent.cancelled == ended
 
 
 async def test_what_it_writes_is_not_acted_on():

@@ -55,7 +55,7 @@ class HomeRequests:
 
     async def _stop(self, asked: StopWork) -> None:
         """It may be carried out late, or again: what began meanwhile is not meant."""
-        await self._parts.subagents.stop(asked.route)
+        await self._parts.subagents.stop(asked.route, asked.asked)
         meant = [each for each in self._parts.queue.lanes.at(asked.route) if each.has_from_before(asked.asked)]
         await self._parts.queue.lanes.stop(meant)
 

@@ -181,9 +181,16 @@ class Subagents:
         )
         return await self._begin(again, text, by.key, steer=steer)
 
-    async def stop(self, route: Route) -> int:
-        """Ends all that work for this place; returns how many."""
-        return await self.kill(self.at(route))
+    async def stop(self, route: Route, before: int | None = None) -> int:
+        """Ends all that work for this place; returns how many. `before`: only those at work before this event."""
+        return await self.kill([each for each in self.at(route) if self._was_at_work(each, before)])
+
+    def _was_at_work(self, kept: StoredSubagent, before: int | None) -> bool:
+        """One that waits for others has started them, so it was there before them."""
+        lane = self._lanes.get(kept.session)
+        if before is None or (lane is not None and lane.has_from_before(before)):
+            return True
+        return any(self._was_at_work(each, before) for each in self._running.values() if each.parent == kept.session)
 
     async def stop_of(self, session: str) -> int:
         return await self.kill([each for each in self._running.values() if each.root == session])

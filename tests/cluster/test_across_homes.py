@@ -181,6 +181,18 @@ async def test_a_question_that_is_over_before_it_is_shown_loses_its_buttons(post
         await said(platform, "May I delete it all?\n\nNo longer valid: the run has ended.")
 
 
+async def test_words_answer_no_question_that_is_over(postgres: Server) -> None:
+    """SC-15, TU-34: where a platform cannot edit, nothing is written to the home of the chat when it is over."""
+    async with two_homes(postgres, Asking()) as homes:
+        platform = homes.platform
+        await homes.begins("t1", "Clean up.", answerable=(platform.id_of("ann"),))
+        await platform.hears("ann")
+        await _is_shown(homes)
+        postgres.execute("UPDATE question SET state = 'over'", database_of(homes.url))
+        await platform.says("ann", "ann", "yes")
+        await until(lambda: len(homes.told("May I delete it all?")) == 2)
+
+
 async def _is_shown(homes: Homes) -> None:
     """The owner of the chat knows that somebody is asked there."""
     engine = homes.gateway.engines.of(shard_of(route_home(homes.chat), SHARDS))

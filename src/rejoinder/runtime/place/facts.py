@@ -77,7 +77,8 @@ class FactGatherer:
         here, sender = conversation.messages.facts, inbound.sender
         place, of_group, of_sender = (inbound.channel, inbound.account), 0, 0
         await self._access.read(place)
-        if here.elsewhere:  # the owner of the chat would be notified of what is asked there
+        asked = self._workers.questions.are_elsewhere(conversation.route)
+        if asked or here.elsewhere:  # only the owner of the chat is notified of what is asked there
             await self._workers.questions.look_elsewhere()
         if inbound.chat.kind != "direct":
             of_group, of_sender = await self._turns_today(inbound, channel, now)

@@ -184,6 +184,11 @@ class Questions:
         """What sessions of other homes have asked; their owners say whether it is still open."""
         self._elsewhere = await self._store.questions_elsewhere()
 
+    def are_elsewhere(self, route: Route) -> bool:
+        """Whether sessions of other homes had asked something here at the last look. They may say nothing here when it
+        is over."""
+        return any(kept.route == route for kept in self._elsewhere)
+
     def _theirs(self, which: str, route: Route, sender: str) -> StoredQuestion | None:
         shown = (kept for kept in self._elsewhere if kept.id == which and kept.route == route)
         return next((kept for kept in shown if sender in kept.people), None)

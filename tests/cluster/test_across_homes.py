@@ -12,6 +12,7 @@ from rejoinder.app import Gateway
 from rejoinder.config.load import read
 from rejoinder.events import Chat, Route, Sender
 from rejoinder.runtime.session.background import Background
+from rejoinder.runtime.session.subagents import SubagentParent
 from rejoinder.session import job_key, route_home, session_home, shard_of
 from rejoinder.store.base import Accept, AskHome, IndexedMessage, NoteMessages, RequestJobRun, StopWork
 from rejoinder.store.postgresql.store import open_store
@@ -20,9 +21,11 @@ from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import FakePlatform
 from rejoinder.testing.store_contract.given import NOW, an_inbound
 from rejoinder.turns.heartbeat import heartbeat_of
+from rejoinder.turns.subagents import SpawnRequest
 from tests.cluster.beside import configuration, owns, serving
 from tests.cluster.test_from_anywhere import Long, said
 from tests.conversations.agents import Asking, told
+from tests.conversations.test_subagents import Team, by_task
 from tests.postgres import Server, a_database, database_of
 
 SHARDS = 4
@@ -116,6 +119,20 @@ async def test_it_is_stopped_from_the_chat(postgres: Server) -> None:
         await homes.platform.hears("ann", "Agent was aborted.")
         await homes.platform.says("ann", "ann", "/stop")
         await homes.platform.hears("ann", "Nothing is running.")
+
+
+async def test_its_sub_agent_is_stopped_from_the_chat(postgres: Server) -> None:
+    """SC-15, TU-36: also when nothing else of its session is at work there any more."""
+    agent = Team(by_task)
+    async with two_homes(postgres, agent) as homes:
+        engine = homes.gateway.engines.of_session(homes.session)
+        assert engine is not None
+        parent = SubagentParent(homes.session, agent.name, homes.chat, (), lifts=True, key="k1", by_person=True)
+        await engine.subagents.start(SpawnRequest(agent.name, "wait"), parent)
+        await agent.asked(1)
+        await homes.platform.says("ann", "ann", "/stop")
+        await homes.platform.hears("ann", "Agent was aborted.")
+        await until(lambda: agent.cancelled)
 
 
 @pytest.mark.parametrize("by", ["button", "words"])

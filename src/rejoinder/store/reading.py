@@ -205,8 +205,9 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """What others ask of the sessions of this shard, in their order; of the whole store: nothing."""
         ...
 
-    async def sessions_at_work(self, route: Route) -> tuple[str, ...]:
-        """The sessions with a turn that is open in this place, or a message of it that waits for one."""
+    async def sessions_at_work(self, route: Route, *, beside: bool = False) -> tuple[str, ...]:
+        """The sessions with a turn that is open in this place, or a message of it that waits for one. `beside`: also
+        those with a sub-agent that works for it."""
         ...
 
     async def open_subagents(self) -> tuple[StoredSubagent, ...]:

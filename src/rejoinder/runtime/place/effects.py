@@ -178,7 +178,7 @@ class Effects:
         services = self._parts.services
         if services.shards == 1:
             return ()
-        sessions = await services.store.sessions_at_work(route)
+        sessions = await services.store.sessions_at_work(route, beside=True)
         stop = StopWork(route, asked.id)
         return tuple([AskHome(each, stop) for each in sessions if not services.is_at_home(each)])
 

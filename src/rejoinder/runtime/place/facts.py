@@ -207,7 +207,7 @@ class FactGatherer:
         beside = len(self._subagents.at(here))
         nothing_to_stop = not self._lanes.at(here) and not beside
         if nothing_to_stop and self._shards > 1 and asks_to_stop(inbound.text):  # a job may work here (SC-15)
-            nothing_to_stop = not await self._store.sessions_at_work(here)
+            nothing_to_stop = not await self._store.sessions_at_work(here, beside=True)
         return RunFacts(running=lane is not None and lane.is_running, nothing_to_stop=nothing_to_stop, subagents=beside)
 
     def _with_status(self, facts: RunFacts, session: str, speaker: Agent | None) -> RunFacts:

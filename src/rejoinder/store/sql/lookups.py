@@ -21,6 +21,7 @@ from rejoinder.store.sql.faults import Damaged
 from rejoinder.store.sql.memory import PAIRING_COLUMNS, QUARANTINE_MARK, pairing_request_from
 from rejoinder.store.sql.messages import HANDLE
 from rejoinder.store.sql.reads import INPUTS, PARTS, UNTOLD, in_states, of_shard
+from rejoinder.store.sql.subagents import unpack_subagent
 from rejoinder.store.sql.values import (
     EVENT,
     MESSAGE,
@@ -98,7 +99,7 @@ def session_of_turn(db: SqlConnection, turn: int) -> str | None:
     return None if found is None else found[0]
 
 
-def sessions_at_work(db: SqlConnection, route: Route) -> tuple[str, ...]:
+def sessions_at_work(db: SqlConnection, route: Route, beside: bool = False) -> tuple[str, ...]:
     sql = "SELECT DISTINCT session FROM turn WHERE place = ? AND state = 'open'"
     found = {session for (session,) in db.execute(sql, (find_place(db, route),))}
     for row in db.execute(f"{INPUTS} {UNTOLD}"):
@@ -106,7 +107,19 @@ def sessions_at_work(db: SqlConnection, route: Route) -> tuple[str, ...]:
             waiting = input_from(row)
             if waiting.event.inbound.route == route:
                 found.add(waiting.session)
+    if beside:
+        found |= _with_subagents(db, route)
     return tuple(sorted(found))
+
+
+def _with_subagents(db: SqlConnection, route: Route) -> set[str]:
+    sql = "SELECT body FROM subagent WHERE state = 'running' AND channel = ? AND chat = ?"
+    found: set[str] = set()
+    for (body,) in db.execute(sql, (route.channel, route.chat)):
+        with suppress(Unreadable, Damaged):
+            if (kept := unpack_subagent(body)).route == route:
+                found.add(kept.root)
+    return found
 
 
 def pending_work(db: SqlConnection) -> dict[str, PendingWork]:

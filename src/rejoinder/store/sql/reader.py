@@ -223,8 +223,8 @@ class SqlReader:
     async def home_requests(self) -> tuple[StoredHomeRequest, ...]:
         return ()
 
-    async def sessions_at_work(self, route: Route) -> tuple[str, ...]:
-        return await self._read(lookups.sessions_at_work, route)
+    async def sessions_at_work(self, route: Route, *, beside: bool = False) -> tuple[str, ...]:
+        return await self._read(lookups.sessions_at_work, route, beside)
 
     async def earlier_job_reply(self, job: str, digest: str) -> JobReply | None:
         return await self._read(jobs.earlier_job_reply, job, digest)

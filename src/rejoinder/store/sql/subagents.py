@@ -4,7 +4,7 @@ from rejoinder.store.base import PutSubagent, StoredSubagent
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import micros, packer, session_shard
 
-_pack, _unpack = packer(StoredSubagent)
+_pack, unpack_subagent = packer(StoredSubagent)
 
 
 def put_subagent(db: SqlConnection, verb: PutSubagent) -> None:
@@ -22,27 +22,27 @@ def put_subagent(db: SqlConnection, verb: PutSubagent) -> None:
 
 def subagents(db: SqlConnection, root: str, limit: int) -> tuple[StoredSubagent, ...]:
     sql = "SELECT body FROM subagent WHERE root = ? ORDER BY started DESC LIMIT ?"
-    return tuple(_unpack(body) for (body,) in db.execute(sql, (root, limit)))[::-1]
+    return tuple(unpack_subagent(body) for (body,) in db.execute(sql, (root, limit)))[::-1]
 
 
 def subagents_at(db: SqlConnection, channel: str, chat: str, limit: int) -> tuple[StoredSubagent, ...]:
     sql = "SELECT body FROM subagent WHERE channel = ? AND chat = ? ORDER BY started DESC LIMIT ?"
-    return tuple(_unpack(body) for (body,) in db.execute(sql, (channel, chat, limit)))
+    return tuple(unpack_subagent(body) for (body,) in db.execute(sql, (channel, chat, limit)))
 
 
 def subagent(db: SqlConnection, session: str) -> StoredSubagent | None:
     row = db.execute("SELECT body FROM subagent WHERE session = ?", (session,)).fetchone()
-    return None if row is None else _unpack(row[0])
+    return None if row is None else unpack_subagent(row[0])
 
 
 def latest_subagents(db: SqlConnection, limit: int) -> tuple[StoredSubagent, ...]:
     sql = "SELECT body FROM subagent ORDER BY started DESC LIMIT ?"
-    return tuple(_unpack(body) for (body,) in db.execute(sql, (limit,)))
+    return tuple(unpack_subagent(body) for (body,) in db.execute(sql, (limit,)))
 
 
 def open_subagents(db: SqlConnection, shard: int | None = None) -> tuple[StoredSubagent, ...]:
     sql = "SELECT body, shard FROM subagent WHERE state = 'running' OR told = 0 ORDER BY started"
-    return tuple(_unpack(body) for body, its_shard in db.execute(sql) if shard in (None, its_shard))
+    return tuple(unpack_subagent(body) for body, its_shard in db.execute(sql) if shard in (None, its_shard))
 
 
 def sweep_subagents(db: SqlConnection, old: int, most: int) -> int:

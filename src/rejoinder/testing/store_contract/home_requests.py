@@ -12,9 +12,11 @@ from rejoinder.store.base import (
     EndHomeRequest,
     EndRun,
     PutQuestion,
+    PutSubagent,
     StopWork,
     StoredHomeRequest,
     StoredQuestion,
+    StoredSubagent,
     TellSession,
 )
 from rejoinder.testing.store_contract.given import HERE, NOW, THREAD, begun, refused, waiting
@@ -56,6 +58,13 @@ class HomeRequestsKept(Opened):
             assert await store.sessions_at_work(THREAD) == ()
             await store.write(EndRun(run, "answered", NOW))
             assert await store.sessions_at_work(HERE) == ("t",)
+            sub = StoredSubagent("sub", "u", "u", "eve", "a", "read", HERE, NOW)
+            await store.write(PutSubagent(sub))
+            assert await store.sessions_at_work(HERE) == ("t",)
+            assert await store.sessions_at_work(HERE, beside=True) == ("t", "u")
+            assert await store.sessions_at_work(THREAD, beside=True) == ()
+            await store.write(PutSubagent(replace(sub, state="ended")))
+            assert await store.sessions_at_work(HERE, beside=True) == ("t",)
 
     async def test_questions_of_other_homes_are_found(self, tmp_path: Path) -> None:
         """SC-15: as long as they are open; whose they were is known longer."""

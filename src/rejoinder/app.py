@@ -57,7 +57,7 @@ from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.wiring.agent_pool import AgentPool
 from rejoinder.wiring.opening import open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
-from rejoinder.wiring.stores import open_store, share_options
+from rejoinder.wiring.stores import opened_by, opening, share_options
 
 if TYPE_CHECKING:
     from rejoinder.runtime.session.job_scheduler import JobScheduler
@@ -312,7 +312,7 @@ class Gateway:
         opens = self._opens
         if not isinstance(opens, str):
             return opens
-        return await asyncio.to_thread(open_store, opens, share_options(self._configured.gateway))
+        return await opened_by(opening(opens, share_options(self._configured.gateway)))
 
     def _built_on(self, store: SharedStore) -> OpenGateway:
         is_shared = store.lease_seconds is not None

@@ -33,7 +33,7 @@ from rejoinder.store.base import (
     SharedStore,
 )
 from rejoinder.wiring.opening import menu, open_channels
-from rejoinder.wiring.stores import open_store, open_store_when_ready, place_of, share_options, shown
+from rejoinder.wiring.stores import open_store_when_ready, opened_by, opening, place_of, share_options, shown
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -150,14 +150,14 @@ async def serve(
 async def _channels_and_store(settings: schema.Settings) -> tuple[list[Channel], SharedStore]:
     """The store is opened in a thread while the channels are loaded: both mostly wait for C code, disk or network."""
     url, how = settings.gateway.store, share_options(settings.gateway)
-    opening = asyncio.get_running_loop().run_in_executor(None, open_store, url, how)
+    first = opening(url, how)
     try:
         channels = open_channels(settings)
     except BaseException:
         with suppress(RejoinderError):
-            await (await opening).close()
+            await (await opened_by(first)).close()
         raise
-    return channels, await open_store_when_ready(url, how, opening)
+    return channels, await open_store_when_ready(url, how, first)
 
 
 def _possible_role(role: ProcessRole, settings: schema.Settings, say: Say) -> ProcessRole:

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -35,25 +35,41 @@ def open_store(url: str, how: ShareOptions | None = None) -> SharedStore:
     return _made(url, opened)
 
 
+def opening(url: str, how: ShareOptions | None = None) -> asyncio.Future[SharedStore]:
+    """A thread opens it; `opened_by` waits for that."""
+    return asyncio.get_running_loop().run_in_executor(None, open_store, url, how)
+
+
+async def opened_by(opening: asyncio.Future[SharedStore]) -> SharedStore:
+    """A caller that is cancelled meanwhile leaves nothing open: the thread goes on, and nobody else would know of what
+    it opens."""
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        with suppress(RejoinderError):
+            await (await opening).close()
+        raise
+
+
 def share_options(settings: GatewaySettings) -> ShareOptions:
     return ShareOptions(settings.shards, settings.lease_seconds)
 
 
 async def open_store_when_ready(
-    url: str, how: ShareOptions | None = None, opening: Awaitable[SharedStore] | None = None
+    url: str, how: ShareOptions | None = None, first: asyncio.Future[SharedStore] | None = None
 ) -> SharedStore:
     """Waits for a store that needs no more than time: its fault says that rejoinder goes on later (DU-15).
-    `opening`: the first attempt, if it is under way."""
+    `first`: the first attempt, if it is under way."""
     is_logged = False
     while True:
         try:
-            return await (opening or asyncio.to_thread(open_store, url, how))
+            return await opened_by(first or opening(url, how))
         except StoreUnavailable as fault:
             if fault.fault not in WAITED_FOR:
                 raise
             if not is_logged:
                 log.error("%s Nothing is served until then.", fault)
-            is_logged, opening = True, None
+            is_logged, first = True, None
         await asyncio.sleep(PAUSE)
 
 

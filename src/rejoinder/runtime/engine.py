@@ -85,6 +85,8 @@ class Engine:
         await self._recovery.run()
         if self._services.shards > 1:
             self._external.changed()  # others may have asked something of it
+        else:
+            self._external.home_requests.look()  # the store may have had more shards when something was asked
         self._external.look()
         await self.subagents.settle()
 

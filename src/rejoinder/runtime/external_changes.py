@@ -40,7 +40,7 @@ class ExternalChanges:
         self._access = access
         self._entry = entry
         self._recovered = recovered
-        self._home_requests = HomeRequests(parts)
+        self.home_requests = HomeRequests(parts)
         self._again = False
         self._arrived = False
         self._looking: asyncio.Task[None] | None = None
@@ -84,4 +84,4 @@ class ExternalChanges:
                 if not self._entry.is_taken(event) and self._parts.conversations.has(event.inbound.channel):
                     self._entry.take(event)
             if everything:
-                self._home_requests.look()
+                self.home_requests.look()

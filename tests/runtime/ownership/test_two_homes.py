@@ -1,19 +1,23 @@
 """A chat in another shard than the session it uses: who does what, and what follows when one of the two dies (SC-1,
 SC-4)."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
-from rejoinder.app import with_channel
+from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.channels.base import Delivered, Limits
 from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.outbound.draft import Streaming
 from rejoinder.runtime.answer.drafting import streaming_at
 from rejoinder.session import SessionSettings, route_home, shard_of
-from rejoinder.store.base import Accept, IndexedMessage, NoteMessages
+from rejoinder.store.base import Accept, AskHome, IndexedMessage, NoteMessages, TellSession
+from rejoinder.store.sqlite.store import open_store
+from rejoinder.testing import FakeChannel, ScriptedAgent
+from rejoinder.testing.patience import until
 from rejoinder.testing.store_contract.given import NOW
 from tests.runtime.ownership.test_moving_shards import (
     CHATS,
@@ -230,3 +234,19 @@ class OneSession(MovingShards):
 def test_each_message_gets_one_answer_in_a_session_of_many_homes() -> None:
     """SC-1, SC-4: wherever its chats and the session move, nothing of it is stuck, lost or said twice."""
     search(OneSession, 30)
+
+
+async def test_what_a_home_was_asked_is_done_also_when_its_store_has_become_one_shard():
+    """SC-1, SC-23: it was asked in a cluster, whose store was then copied for one gateway alone."""
+    store, channel, agent = open_store(MEMORY), FakeChannel(), ScriptedAgent()
+    await store.write(AskHome("bot:main", TellSession("It was not delivered.")))
+    settings = with_channel(Settings(), channel.name, agent.name, ())
+    async with Gateway(settings, agents={agent.name: agent}, channels=[channel], store=store) as gateway:
+        serving = asyncio.create_task(gateway.serve())
+
+        async def is_done() -> bool:
+            return not await gateway.engine.store.home_requests()
+
+        await until(is_done)
+        await channel.close()
+        await serving

@@ -14,6 +14,9 @@ from rejoinder.runtime.session.home_requests import HomeRequests
 from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.store.base import InboxEvent
 
+PAUSE = 1.0
+"""Seconds before it is looked again at a store that could not be read."""
+
 
 class EventEntry(Struct, frozen=True):
     """How an event enters the engine."""
@@ -44,6 +47,7 @@ class ExternalChanges:
         self._again = False
         self._arrived = False
         self._looking: asyncio.Task[None] | None = None
+        self._later: asyncio.TimerHandle | None = None
 
     def changed(self) -> None:
         """Something may have been written from outside. Returns at once."""
@@ -78,10 +82,21 @@ class ExternalChanges:
                         self._outbox.wake(route)
                 events = [event for event in await self._store.undecided_events() if not self._entry.is_taken(event)]
                 events = [event for event in events if not await self._entry.move(event)]
-            except StoreUnavailable:  # the store logs it; senders that go on afterwards ask what there is to send
-                return
+            except StoreUnavailable as fault:  # who has written may not tell of it a second time
+                self._again, self._arrived = self._again or everything, True
+                return self._look_later() if fault.fault != "closed" else None
             for event in events:
                 if not self._entry.is_taken(event) and self._parts.conversations.has(event.inbound.channel):
                     self._entry.take(event)
             if everything:
                 self.home_requests.look()
+
+    def _look_later(self) -> None:
+        """Without a task that waits: the gateway could not end while the store is away."""
+
+        def look() -> None:
+            self._later = None
+            self.look()
+
+        if self._later is None:
+            self._later = asyncio.get_running_loop().call_later(PAUSE, look)

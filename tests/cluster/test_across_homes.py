@@ -198,6 +198,21 @@ async def test_a_question_that_is_over_before_it_is_shown_loses_its_buttons(post
         await said(platform, "May I delete it all?\n\nNo longer valid: the run has ended.")
 
 
+async def test_a_question_that_is_not_shown_does_not_keep_the_gateway_from_ending(postgres: Server) -> None:
+    """DU-2, TU-34: the next owner of its session removes its buttons."""
+    agent = Asking()
+    async with two_homes(postgres, agent) as homes:
+        homes.platform.fault("429", seconds=PATIENCE)
+        await homes.begins("t1", "Clean up.", answerable=(homes.platform.id_of("ann"),))
+        await until(lambda: agent.turns)
+        await _is_shown(homes)
+        await homes.gateway.store.write(AskHome(homes.session, StopWork(homes.chat)))
+        await until(homes.has_obeyed)
+        await homes.gateway.drain(0)
+        async with asyncio.timeout(10):
+            await homes.gateway.tasks.idle()
+
+
 async def test_words_answer_no_question_that_is_over(postgres: Server) -> None:
     """SC-15, TU-34: where a platform cannot edit, nothing is written to the home of the chat when it is over."""
     async with two_homes(postgres, Asking()) as homes:

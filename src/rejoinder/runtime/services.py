@@ -1,6 +1,8 @@
 """What every part of an engine is built on."""
 
+import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Self
 
@@ -29,9 +31,17 @@ class SendGate:
 
     def __init__(self) -> None:
         self.is_shut = False
+        self._shutting = asyncio.Event()
 
     def shut(self) -> None:
         self.is_shut = True
+        self._shutting.set()
+
+    async def shuts_within(self, seconds: float) -> bool:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._shutting.wait()
+        return self.is_shut
 
 
 class ProcessMemory:

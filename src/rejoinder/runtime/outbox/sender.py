@@ -179,11 +179,11 @@ class ConversationSender:
         return (await self._store.place(self.route, self._clock())).elsewhere
 
     async def _as_sent_elsewhere(self, row: StoredPart) -> StoredPart | None:
-        """Its home has another owner, who does not tell us when it is sent (SC-1)."""
+        """Its home has another owner, who does not tell us when it is sent (SC-1). If the engine ends before that, it
+        is still unknown."""
         pause = FIRST_LOOK
         now: StoredPart | None = row
-        while now is not None and result_of(now) is None:
-            await asyncio.sleep(pause)
+        while now is not None and result_of(now) is None and not await self._gate.shuts_within(pause):
             now, pause = await self._as_stored(row), min(2 * pause, LONGEST_PAUSE)
         return now
 

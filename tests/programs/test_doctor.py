@@ -111,7 +111,7 @@ async def test_an_endpoint(kind, status, body, ok, words):
             False,
             "nothing answers there (Connection refused); check that it is installed and runs",
         ),
-        ('kind = "acp"\ncommand = ["no-such-agent"]', False, "check that it is installed"),
+        ('kind = "acp"\ncommand = ["no-such-agent"]', False, "and that its command or address is right"),
         (f'kind = "acp"\ncommand = ["{sys.executable}", "-c", "pass"]', False, "exited"),
         (f'kind = "acp"\ncommand = ["{sys.executable}", "{FAKE_AGENT}"]', True, "speaks version 1 of the protocol"),
     ],
@@ -413,7 +413,9 @@ async def test_what_files_need_is_said_with_what_to_install(monkeypatch):
     monkeypatch.setattr("rejoinder.media.check.find_spec", lambda name: None)
     ok, said = await found("", "media.documents")
     assert ok
-    assert "only plain text is read of files that people send (pypdf is not installed): " in said
+    assert said.startswith(
+        "only plain text is read of files that people send, as pypdf is not installed; to read PDF, "
+    )
     assert "pip install" in said
     ok, said = await found("[media.links]\nenabled = true\n", "media.links")
     assert not ok

@@ -55,7 +55,10 @@ async def check_documents(settings: DocumentSettings) -> str:
     )
     if (missing := _missing_reader(*READERS)) is None:
         return f"PDF, DOCX, HTML and large pictures are read, {limits}"
-    return f"only plain text is read of files that people send ({missing} is not installed): {how_to_install(EXTRA)}"
+    return (
+        f"only plain text is read of files that people send, as {missing} is not installed; "
+        f"to read PDF, DOCX and HTML too: {how_to_install(EXTRA)}"
+    )
 
 
 def _missing_reader(*modules: str) -> str | None:

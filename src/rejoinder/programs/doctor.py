@@ -59,7 +59,7 @@ ADVICE: dict[FailureKind, str] = {
     "timeout": "try again; if it keeps failing, check the network in between",
     "format": "check that the right program answers there, and update it",
     "overloaded": "wait a moment, then try again",
-    "unreachable": "check that it is installed and runs, and that the address is right",
+    "unreachable": "check that it is installed and runs, and that its command or address is right",
     "crashed": "start it by hand to see why",
 }
 """What the operator does about an agent that cannot answer."""

@@ -65,7 +65,7 @@ class Engine:
         self.outbox = Outbox(services, owners, UnconfirmedAnswerNotice(services, prefixes, rights.may_resend))
         self.conversations = Conversations(services, self.outbox)
 
-        links = EngineLinks(self.take, self._hand_over, self._recovered, nowhere, watcher)
+        links = EngineLinks(self._readmit, self._hand_over, self._recovered, nowhere, watcher)
         room = SessionRoom(services, self.conversations, self._sessions, prefixes, rights.may_resend, links)
         self.turn_runner, self.journal, self.background = room.turn_runner, room.journal, room.background
         self.subagents, queue = room.parts.subagents, room.parts.queue
@@ -119,6 +119,11 @@ class Engine:
             place.debounce.take(event, place.gatherer.me(inbound, self.conversations.of(inbound)))
         else:
             self.decide(event)
+
+    async def _readmit(self, event: InboxEvent) -> None:
+        """It comes out of quarantine."""
+        if not await self._move(event):
+            self.take(event)
 
     async def _move(self, event: InboxEvent) -> bool:
         """What an earlier version has accepted for the owner of the chat is decided by the owner of its session."""

@@ -14,7 +14,15 @@ from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.outbound.draft import Streaming
 from rejoinder.runtime.answer.drafting import streaming_at
 from rejoinder.session import SessionSettings, route_home, shard_of
-from rejoinder.store.base import Accept, AskHome, IndexedMessage, NoteMessages, TellSession
+from rejoinder.store.base import (
+    Accept,
+    AskHome,
+    IndexedMessage,
+    NoteMessages,
+    QuarantineEvent,
+    RequestEventRerun,
+    TellSession,
+)
 from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import FakeChannel, ScriptedAgent
 from rejoinder.testing.patience import until
@@ -154,6 +162,18 @@ async def test_a_message_that_was_accepted_for_the_owner_of_the_chat_is_given_on
         await go_on(one, two)
         assert world.said[f"chat-{CHAT}"] == ["re #8", "re #9"]
         assert (one.agent.asked, two.agent.asked) == (0, 2)
+
+
+async def test_a_message_that_is_to_run_again_is_given_on_too() -> None:
+    """SC-1, DU-2: it was put into quarantine by a version before, or by the owner of the chat before `rehome`."""
+    async with two_processes() as (world, one, two):
+        world.asked_in["#8"] = f"chat-{CHAT}"
+        (event,) = await world.store.write(Accept((spoken("#8"),), NOW))
+        await world.store.write(QuarantineEvent(event.id, "it crashed"))
+        await world.store.write(RequestEventRerun(event.id))
+        await go_on(one, two)
+        assert world.said[f"chat-{CHAT}"] == ["re #8"]
+        assert (one.agent.asked, two.agent.asked) == (0, 1)
 
 
 async def test_a_turn_is_answered_though_the_owner_of_its_chat_dies() -> None:

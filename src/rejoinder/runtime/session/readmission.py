@@ -6,7 +6,7 @@ Rule 2: the messages wait in their session like new ones; what the quarantined t
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from rejoinder.errors import StoreUnavailable, Superseded, Unreadable
@@ -27,10 +27,12 @@ log = logging.getLogger(__name__)
 
 
 class Readmission:
-    def __init__(self, services: Services, backlogs: Backlogs, take: Callable[[InboxEvent], None]) -> None:
+    def __init__(
+        self, services: Services, backlogs: Backlogs, readmit: Callable[[InboxEvent], Awaitable[None]]
+    ) -> None:
         self._store = services.store
         self._backlogs = backlogs
-        self._take = take
+        self._readmit_event = readmit
         self._clock = services.clock
         self._looking = asyncio.Lock()
 
@@ -69,7 +71,7 @@ class Readmission:
     async def _readmit(self, each: Quarantined) -> None:
         log.info("%s %s is run again", each.kind, each.id)
         if each.kind != "turn":
-            return self._take(await self._store.write(ReadmitEvent(each.number)))
+            return await self._readmit_event(await self._store.write(ReadmitEvent(each.number)))
         known = await self._store.turn(each.number)
         if known is None:
             return

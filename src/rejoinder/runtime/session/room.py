@@ -32,7 +32,7 @@ from rejoinder.store.base import InboxEvent
 class EngineLinks(Struct, frozen=True):
     """What the sessions of an engine reach of it."""
 
-    take: Callable[[InboxEvent], None]
+    readmit: Callable[[InboxEvent], Awaitable[None]]
     hand_over: Callable[[Inbound, Callable[[], bool]], HandoffRow]
     recovered: asyncio.Event
     nowhere: DiscardChannel
@@ -58,7 +58,7 @@ class SessionRoom:
         lanes = Lanes(services, self.turn_runner, self.journal, slots)
         quarantine = Quarantine(services, conversations, prefixes, may_resend)
         backlogs = Backlogs(services, conversations, sessions, lanes, queueing, quarantine)
-        readmission = Readmission(services, backlogs, links.take)
+        readmission = Readmission(services, backlogs, links.readmit)
         queue = TurnQueue(queueing, lanes, slots, backlogs, quarantine, readmission)
         self.background = BackgroundStarter(
             services, conversations, links.nowhere, sessions, queueing, lanes, links.recovered

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, Queue
 
@@ -20,6 +21,7 @@ from rejoinder.cli.commands import app
 from rejoinder.events import Attachment, Chat, Inbound, Sender
 from rejoinder.session import Session
 from rejoinder.store.base import Accept, EndRun, MarkSent, PlanParts, QuarantineEvent, TranscriptEntry
+from rejoinder.store.sql.reader import SqlReader
 from rejoinder.store.sql.values import seal
 from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing.patience import PATIENCE
@@ -447,6 +449,22 @@ def test_pair(folder):
     assert told("pair") == "Nobody is waiting to be let in.\n"
     assert refused(2, "pair", "approve").startswith("which code?")
     assert refused(2, "pair", "approve", "A", "B").startswith("one code at a time")
+
+
+def test_operators_go_by_the_clock_of_the_store(folder, monkeypatch):
+    """SC-6: what a command writes and compares is not dated by the machine on which it was typed."""
+
+    async def much_later(_):
+        return datetime(2099, 1, 1, tzinfo=UTC)
+
+    monkeypatch.setattr(SqlReader, "now", much_later)
+    assert document("pair")["waiting"] == []
+    assert refused(1, "pair", "K7QX2M9A").startswith("no pairing request has the code K7QX2M9A")
+    told("send", "--channel", "telegram", "--chat", "1001", "It is done.")
+    with sqlite3.connect(folder / "rejoinder.db") as db:
+        (planned,) = db.execute("SELECT planned FROM part WHERE id = 6").fetchone()
+    db.close()
+    assert datetime.fromtimestamp(planned / 1e6, UTC).year == 2099
 
 
 def test_a_slip_in_a_word_of_pair_is_no_code(folder):

@@ -4,9 +4,10 @@ import asyncio
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
-import time
 from collections.abc import Generator
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
@@ -181,13 +182,22 @@ async def test_the_disk_of_the_server_is_full(strict: Server) -> None:
 
 async def test_a_clock_that_is_an_hour_off(strict: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """SC-6: leases are granted, and run out, by the clock of the database, whatever this machine's clock says."""
+
+    class HourAhead(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return datetime.now(tz) + timedelta(hours=1)
+
     store = open_store(by_tls(strict, "right"), lease_seconds=60)
     try:
         assert await store.claim(9, "one") is not None
-        right = time.time()
-        monkeypatch.setattr("time.time", lambda: right + 3600)
+        right = datetime.now(UTC)
+        for name, module in list(sys.modules.items()):
+            if name.startswith("rejoinder.store.") and getattr(module, "datetime", None) is datetime:
+                monkeypatch.setattr(module, "datetime", HourAhead)
         assert await store.claim(9, "other") is None
         renewal = await store.renew("other", ())
-        assert abs(renewal.now.timestamp() - right) < 60
+        for now in (renewal.now, await store.now()):
+            assert abs(now - right) < timedelta(minutes=1)
     finally:
         await store.close()

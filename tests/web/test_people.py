@@ -172,7 +172,7 @@ async def test_what_is_done_beside_the_gateway_counts_for_it(tmp_path: Path) -> 
     """`rejoinder pair invite` and `revoke` write into the store's room log; the running gateway notices."""
     async with running(guarded(tmp_path)) as site:
         store = open_for_operator(f"sqlite:{tmp_path}/rejoinder.db")
-        name, link = await invitations.invite_by_operator(store, "helper", invitations.datetime.now(invitations.UTC))
+        name, link = await invitations.invite_by_operator(store, "helper")
         assert name == "helper (guest)", "an agent has that name"
         token = link.rpartition("/")[2]
         async with asyncio.timeout(PATIENCE):

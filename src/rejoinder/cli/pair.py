@@ -72,8 +72,7 @@ def _meant(word: str) -> str | None:
 
 async def _waiting(file: str | None) -> "tuple[PairingRequest, ...]":
     async with store_to_read(file) as store:
-        requests = await store.all_pairing_requests()
-    now = datetime.now(UTC)
+        requests, now = await store.all_pairing_requests(), await store.now()
     return tuple(request for request in requests if request.expires > now)
 
 
@@ -81,7 +80,7 @@ async def _approve(file: str | None, code: str) -> AdmittedSender:
     from rejoinder.store.base import PairSender
 
     async with store_to_write(file) as store:
-        request = await store.write(PairSender(code, datetime.now(UTC)))
+        request = await store.write(PairSender(code, await store.now()))
         if request is None:
             raise RejoinderError(f"no pairing request has the code {code.upper()}; it may have expired")
         return AdmittedSender(request.channel, request.account, request.sender, await store.gateway())
@@ -98,7 +97,7 @@ async def _invite(file: str | None, name: str) -> Link:
     from rejoinder.programs.invitations import invite_by_operator
 
     async with store_to_write(file) as store:
-        return Link(*await invite_by_operator(store, name, datetime.now(UTC)), await store.gateway())
+        return Link(*await invite_by_operator(store, name), await store.gateway())
 
 
 async def _revoke(file: str | None, who: str) -> tuple[str, str | None]:

@@ -1,7 +1,6 @@
 """`rejoinder send`: a message of the operator's, sent by the gateway like an answer."""
 
 import sys
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -77,5 +76,5 @@ async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> Se
         raise BadUse("there is nothing to send: the text is empty")
     async with store_to_write(file) as store:
         await check_chat(store, served, route)
-        planned = await store.write(PlanParts(parts, datetime.now(UTC)))
+        planned = await store.write(PlanParts(parts, await store.now()))
         return SendReport(tuple(part.id for part in planned), await store.gateway())

@@ -132,7 +132,7 @@ async def command_of_worker(store: SharedStore, change: ChangeInvitations) -> st
     try:
         match change.what:
             case "invite":
-                return made(*await invite_by_operator(store, change.name, datetime.now(UTC)))
+                return made(*await invite_by_operator(store, change.name))
             case "revoke":
                 return f"{await revoke_by_operator(store, change.name)} can no longer log in."
             case "list":
@@ -141,13 +141,14 @@ async def command_of_worker(store: SharedStore, change: ChangeInvitations) -> st
         return _sentence(problem)
 
 
-async def invite_by_operator(store: OperatorStore | SharedStore, name: str, now: datetime) -> tuple[str, str]:
+async def invite_by_operator(store: OperatorStore | SharedStore, name: str) -> tuple[str, str]:
     log, agents = await _page(store)
     address = await store.fact(scope_of(log, PAGE), "address")
     if address is None:
         raise BadUse(NO_LOGIN)
     logins = scope_of(log, LOGINS)
-    person, token, row = invite(await store.facts(logins), name, agents, int(now.timestamp() * 1000))
+    now = int((await store.now()).timestamp() * 1000)
+    person, token, row = invite(await store.facts(logins), name, agents, now)
     await store.write(PutFact(logins, person.id, row))
     return person.name, invitation(address.decode(), token)
 

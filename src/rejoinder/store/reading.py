@@ -179,6 +179,10 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """Those of every conversation, the latest first."""
         ...
 
+    async def now(self) -> datetime:
+        """By the clock of the store, which all who share it go by (SC-6)."""
+        ...
+
     async def deployment(self) -> Deployment:
         """The processes on this store that are alive, and what they hold."""
         ...

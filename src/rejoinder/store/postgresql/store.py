@@ -17,7 +17,6 @@ from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.store.base import (
     OPERATOR_VERBS,
     AnyLease,
-    Deployment,
     Health,
     Lease,
     NamedLease,
@@ -106,8 +105,8 @@ class PostgresReader(SqlReader):
             raise
         return db
 
-    async def deployment(self) -> Deployment:
-        return await self._read(_deployment)
+    async def now(self) -> datetime:
+        return await self._read(_now)
 
     async def check(self) -> None:
         await self._read(check_bodies)
@@ -393,10 +392,6 @@ def _claim_named(db: Connection, name: str, holder: str, seconds: float) -> Name
 
 def _renew(db: Connection, holder: str, leases: tuple[AnyLease, ...], seconds: float, claims: bool) -> Renewal:
     return renew(db, holder, leases, seconds, _now(db), claims=claims)
-
-
-def _deployment(db: Connection) -> Deployment:
-    return leases.deployment(db, _now(db))
 
 
 def _owners(db: Connection) -> ShardOwners:

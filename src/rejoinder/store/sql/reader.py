@@ -199,8 +199,11 @@ class SqlReader:
     async def latest_subagents(self, limit: int = 20) -> tuple[StoredSubagent, ...]:
         return await self._read(subagents.latest_subagents, limit)
 
+    async def now(self) -> datetime:
+        return datetime.now(UTC)
+
     async def deployment(self) -> Deployment:
-        return await self._read(leases.deployment, datetime.now(UTC))
+        return await self._read(leases.deployment, await self.now())
 
     async def hook_queues(self) -> tuple[HookQueue, ...]:
         return await self._read(hook_events.hook_queues)

@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 from rejoinder.errors import BadUse, StoreUnavailable, Unreadable
 from rejoinder.store.base import (
     AnyLease,
-    Deployment,
     Health,
     Lease,
     NamedLease,
@@ -168,8 +167,8 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
     async def owners(self) -> ShardOwners:
         return await self._read(leases.owners, self._clock())
 
-    async def deployment(self) -> Deployment:
-        return await self._read(leases.deployment, self._clock())
+    async def now(self) -> datetime:
+        return self._clock()
 
     async def shards_with_work(self) -> frozenset[int]:
         return await self._read(leases.shards_with_work)

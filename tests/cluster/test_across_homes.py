@@ -314,6 +314,19 @@ async def test_a_turn_that_cannot_be_read_holds_up_nothing(postgres: Server) -> 
         await until(lambda: len(homes.told("You are")) == 2)
 
 
+async def test_a_question_that_cannot_be_read_does_not_keep_its_home_from_recovering(postgres: Server) -> None:
+    """SC-4, SC-25: a newer version has asked it; the turn runs again, and asks again."""
+    agent = Asking()
+    async with two_homes(postgres, agent) as homes:
+        platform, database = homes.platform, database_of(homes.url)
+        await homes.begins("t1", "Clean up.", answerable=(platform.id_of("ann"),))
+        await platform.hears("ann")
+        postgres.execute("UPDATE question SET body = '\\x00'", database)
+        await homes.gateway.engines.hand_over(shard_of(session_home(homes.session), SHARDS), 0.0)
+        await until(lambda: len(agent.turns) == 2)
+        await until(lambda: owns(homes.gateway, SHARDS))
+
+
 async def test_a_question_that_cannot_be_read_holds_up_no_other_home(postgres: Server) -> None:
     """SC-25: a newer version has asked it; the owner of the chat goes on with what others accept for it."""
     agent = Asking()

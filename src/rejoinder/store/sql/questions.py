@@ -30,19 +30,15 @@ OPEN = (
 
 
 def open_questions(db: SqlConnection, shard: int | None = None) -> tuple[StoredQuestion, ...]:
-    return _in_order(_unpack(body) for body, its_shard in db.execute(OPEN) if shard in (None, its_shard))
+    return _readable(body for body, its_shard in db.execute(OPEN) if shard in (None, its_shard))
 
 
 def questions_elsewhere(db: SqlConnection, shard: int) -> tuple[StoredQuestion, ...]:
     """Of sessions in other shards."""
     if db.shards == 1:
         return ()
-    found: list[StoredQuestion] = []
-    for body, its_shard in db.execute(OPEN):
-        if its_shard != shard:
-            with suppress(Unreadable, Damaged):  # of another version: only its owner can take an answer (SC-25)
-                found.append(_unpack(body))
-    return _in_order(kept for kept in found if kept.state == "open")
+    found = _readable(body for body, its_shard in db.execute(OPEN) if its_shard != shard)
+    return tuple([kept for kept in found if kept.state == "open"])
 
 
 def asked_elsewhere(db: SqlConnection, ids: tuple[str, ...], shard: int) -> frozenset[str]:
@@ -52,7 +48,12 @@ def asked_elsewhere(db: SqlConnection, ids: tuple[str, ...], shard: int) -> froz
     return frozenset(each for each in ids if db.execute(sql, (each, shard)).fetchone() is not None)
 
 
-def _in_order(found: Iterable[StoredQuestion]) -> tuple[StoredQuestion, ...]:
+def _readable(bodies: Iterable[bytes]) -> tuple[StoredQuestion, ...]:
+    """In order. One of another version cannot be answered here (SC-25); a turn that runs again asks again."""
+    found: list[StoredQuestion] = []
+    for body in bodies:
+        with suppress(Unreadable, Damaged):
+            found.append(_unpack(body))
     return tuple(sorted(found, key=lambda kept: (kept.asked, kept.id)))
 
 

@@ -30,7 +30,7 @@ def test_every_text_is_decided(text: str, actor: Any, chat: Any, mention: bool) 
     assert (said["outcome"] == "turn") == (said["agent_text"] is not None) == (said["reason"] is None)
     assert isinstance(walks[0].outcome, Continue) == (said["outcome"] == "turn")
     assert said["outcome"] != "drop" or (said["replies"], said["directives"]) == ([], {})
-    assert said["outcome"] != "answer" or said["replies"]
+    assert said["outcome"] != "answer" or said["replies"] or walks[0].effects
     if said["agent_text"] not in (None, GREETING):
         assert is_left_of(said["agent_text"], given_text)
         assert said["agent_text"] == given_text or said["replies"]

@@ -441,11 +441,10 @@ def test_a_refusal_undoes_what_came_before() -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("/compact", "The conversation has been shortened."),
         ("/usage tokens", "Usage line: tokens."),
         ("/usage: tokens", "Usage line: tokens."),
         ("/session label notes", "This session is called notes."),
-        ("/compact@ourbot", "The conversation has been shortened."),
+        ("/usage@ourbot tokens", "Usage line: tokens."),
     ],
 )
 def test_directives_before_a_command_are_stored_and_the_command_runs(between: str, command: str, said: str) -> None:
@@ -459,8 +458,8 @@ def test_directives_before_a_command_are_stored_and_the_command_runs(between: st
 
 def test_a_directive_without_a_value_before_a_command_is_asked_for() -> None:
     """IN-54: the command is no word for it."""
-    done = send(says("/think /compact"), house())
-    assert [reply.partition(":")[0] for reply in done.replies] == ["Thinking", "The conversation has been shortened."]
+    done = send(says("/think /usage tokens"), house())
+    assert [reply.partition(":")[0] for reply in done.replies] == ["Thinking", "Usage line"]
 
 
 @pytest.mark.parametrize("text", ["/think banana /compact", "/think high /verbose loud /usage tokens"])

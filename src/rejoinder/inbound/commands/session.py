@@ -8,13 +8,12 @@ from rejoinder.inbound.commands.status import age
 from rejoinder.inbound.outcome import Answer
 from rejoinder.session import with_event
 
-MEMORY_SHORTENED = "The conversation has been shortened."
 LONGEST_LABEL = 80
 
 
 def _compact(call: CommandCall) -> Answer:
     effect = CompactSession(call.session.key, call.args.get("instructions", ""))
-    return Answer((MEMORY_SHORTENED,), effects=(effect,))
+    return Answer((), effects=(effect,))
 
 
 def _export(call: CommandCall) -> Answer:

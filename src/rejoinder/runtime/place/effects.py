@@ -46,7 +46,6 @@ from rejoinder.events import (
     WriteConfig,
 )
 from rejoinder.inbound.bots import BotTurns
-from rejoinder.inbound.commands.session import MEMORY_SHORTENED
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import PASS, StageResult
 from rejoinder.runtime.abilities import can
@@ -125,8 +124,7 @@ class Effects:
             return None
         others = tuple([effect for effect in result.effects if not isinstance(effect, CompactSession)])
         message = replace(result.message, agents=(agent,), compacts=True, prompt=wanted[-1].instructions)
-        said = tuple([reply for reply in result.replies if reply != MEMORY_SHORTENED])  # the turn says it
-        return replace(result, message=message, outcome=PASS, replies=said, effects=others)
+        return replace(result, message=message, outcome=PASS, effects=others)
 
     async def perform(self, effect: Effect, asking: EffectContext) -> EffectResult:
         conversation, agent, members, now = asking.conversation, asking.agent, asking.members, asking.now

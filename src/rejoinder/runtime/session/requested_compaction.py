@@ -10,7 +10,6 @@ from typing import Literal
 
 from rejoinder.agents.base import Agent
 from rejoinder.errors import Superseded
-from rejoinder.inbound.commands.session import MEMORY_SHORTENED
 from rejoinder.inbound.facts import Step
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
@@ -21,6 +20,7 @@ from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import with_event
 from rejoinder.store.base import EndRun, Trace, said_about
 
+SHORTENED = "The conversation has been shortened."
 NOT_SHORTENED = "There was nothing to shorten, or it failed."
 
 
@@ -46,7 +46,7 @@ class RequestedCompaction:
 
     async def _end(self, run: Run, shortened: CompactionResult | None, step: Step) -> None:
         now, event = self._clock(), run.inputs[-1].event
-        said = NOT_SHORTENED if shortened is None else MEMORY_SHORTENED
+        said = NOT_SHORTENED if shortened is None else SHORTENED
         batch = WriteBatch(
             EndRun(run.claim, "answered" if shortened is not None else "failed", now),
             run.conversation.parts_to_say((run.prefix(said),), now, stem=said_about(event)),

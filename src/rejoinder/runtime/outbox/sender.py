@@ -45,19 +45,17 @@ from rejoinder.runtime.outbox.delivery_results import (
 from rejoinder.runtime.outbox.draft_rotation import DraftRotation
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import ConversationPace
+from rejoinder.runtime.outbox.part_results import PartResults
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.outbox.typing_calls import TypingCalls
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.write_batch import WriteBatch, until_available
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import ClaimPart, NotBefore, PlanParts, ResendPart, RunClaim, StoredPart
 
 log = logging.getLogger(__name__)
 
 STORE_PAUSE: Final = 1.0
-FIRST_LOOK: Final = 0.25
-LONGEST_PAUSE: Final = 10.0
-"""Seconds before it is looked whether another owner has sent a part, and at most between two looks."""
 _is_cancelled = methodcaller("cancelled")
 
 
@@ -107,9 +105,7 @@ class ConversationSender:
         self._name = f"{route.channel}:{route.chat}"
         self._clock = services.clock
         self._requests: deque[Request] = deque()
-        self._following: dict[str, list[asyncio.Future[DeliveryResult]]] = {}
-        self._finding: set[str] = set()  # keys of parts whose result is being looked up
-        self._ours: set[str] = set()  # keys of parts that this sender has planned and that are not settled
+        self._results = PartResults(route, services)
         self._rows = False  # the store may have other parts to send here
         self._told = 0  # how often `wake` has said so
         self._task: asyncio.Task[None] | None = None
@@ -148,44 +144,16 @@ class ConversationSender:
         if (known := self.attempts.arriving.get(row.key)) is not None:
             result.set_result(known)
             return result
-        self._following.setdefault(row.key, []).append(result)
-        self._finding.add(row.key)
-        self._tasks.start(f"follow:{self._name}", self._find_settled(row))
+        self._results.follow(row, result)
+        self._tasks.start(f"follow:{self._name}", self._find(row))
         return result
 
-    async def _find_settled(self, row: StoredPart) -> None:
+    async def _find(self, row: StoredPart) -> None:
         try:
-            now = await self._as_stored(row)
-            if now is not None and result_of(now) is None and await self._is_elsewhere():
-                now = await self._as_sent_elsewhere(now)
+            if not await self._results.find(row):
+                self.wake(rows=True)
         except StoreUnavailable:
-            return self._give_up()
-        finally:
-            self._finding.discard(row.key)
-        if (known := WITHDRAWN if now is None else result_of(now)) is not None:
-            settle_all(self._following.pop(row.key, ()), known)
-        else:
-            self.wake(rows=True)
-
-    async def _as_stored(self, row: StoredPart) -> StoredPart | None:
-        """Waits while the store is unavailable; raises when it has been closed."""
-        while True:
-            try:
-                return await self._store.part(row.id)
-            except StoreUnavailable as fault:
-                await until_available(self._store, fault)
-
-    async def _is_elsewhere(self) -> bool:
-        return (await self._store.place(self.route, self._clock())).elsewhere
-
-    async def _as_sent_elsewhere(self, row: StoredPart) -> StoredPart | None:
-        """Its home has another owner, who does not tell us when it is sent (SC-1). If the engine ends before that, it
-        is still unknown."""
-        pause = FIRST_LOOK
-        now: StoredPart | None = row
-        while now is not None and result_of(now) is None and not await self._gate.shuts_within(pause):
-            now, pause = await self._as_stored(row), min(2 * pause, LONGEST_PAUSE)
-        return now
+            self._give_up()
 
     def hurry(self) -> None:
         """The messages that the human pauses were for are called off: ends the pauses."""
@@ -216,7 +184,12 @@ class ConversationSender:
     @property
     def is_speaking(self) -> bool:
         """Whether something is about to be sent, or is on its way."""
-        return bool(self._requests or self._ours or self._rows)
+        return bool(self._requests or self._has_parts)
+
+    @property
+    def _has_parts(self) -> bool:
+        """Whether the store may have something to send here."""
+        return self._rows or bool(self._results.ours)
 
     @property
     def work(self) -> "asyncio.Task[None] | None":
@@ -241,11 +214,10 @@ class ConversationSender:
 
     def _give_up(self) -> None:
         """The gateway ends and nothing can be stored any more, so the callers that wait for a result are released."""
-        waiting = [*(request.results for request in self._requests), *self._following.values()]
-        self._requests.clear()
-        self._following.clear()
-        for result in chain.from_iterable(waiting):
+        for result in chain.from_iterable([request.results for request in self._requests]):
             result.cancel()
+        self._requests.clear()
+        self._results.give_up()
 
     async def _step(self) -> bool:
         """Does one thing; returns whether there may be another."""
@@ -253,14 +225,14 @@ class ConversationSender:
             if self._requests:
                 await self._plan(self._requests[0], claims=False)
             return bool(self._requests)
-        if self._account.trouble and self.pace.has_room("final") and (self._requests or self._rows or self._ours):
+        if self._account.trouble and self.pace.has_room("final") and self.is_speaking:
             return await self._try_again()
         if self._requests:
             claims = self.pace.has_room("final") and not self._is_overtaken()
             with self.pace.reserved(claims):
                 await self._plan(self._requests[0], claims=claims)
             return True
-        if self._rows or self._ours:
+        if self._has_parts:
             if seconds := self.pace.seconds_to_wait("final"):
                 self._wake_in(seconds)
                 return False
@@ -327,8 +299,7 @@ class ConversationSender:
             elif row.elsewhere:  # the owner of that home sends it (SC-1)
                 settle(result, HandedOver())
             else:
-                self._ours.add(row.key)
-                self._following.setdefault(row.key, []).append(result)
+                self._results.planned(row, result)
         if not rows or rows[0].state != "sending" or rows[0].planned != now:
             return False
         await self.attempts.send(rows[0], request.planned[0].operation)
@@ -355,12 +326,11 @@ class ConversationSender:
     def _nothing_left(self) -> None:
         """The store has nothing to send here: parts that callers still wait for have been withdrawn (IN-70)."""
         self._rows = False
-        self._ours.clear()
+        self._results.ours.clear()
         if not self._requests:
             self.pauses.clear()
         if not self.attempts.looking:
-            for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
-                settle_all(self._following.pop(key), HandedOver() if self.messages.facts.elsewhere else WITHDRAWN)
+            self._results.withdraw(HandedOver() if self.messages.facts.elsewhere else WITHDRAWN)
 
     # --- after a restart, and by hand ---------------------------------------------------------------
 
@@ -386,11 +356,10 @@ class ConversationSender:
         self._rows = True
 
     def over(self, row: StoredPart, result: DeliveryResult) -> None:
-        self._ours.discard(row.key)
         self.attempts.looking.discard(row.id)
         if seconds := self.pauses.pop(row.key, 0.0):
             self.pace.rest(seconds)
-        settle_all(self._following.pop(row.key, ()), result)
+        self._results.settle(row.key, result)
 
 
 def _frames(channel: Channel, route: Route) -> Rate | None:

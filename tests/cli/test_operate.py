@@ -286,6 +286,17 @@ def test_dead_lists_what_is_quarantined(folder):
     told("explain", "last")
 
 
+def test_dead_says_why_where_no_reason_is_kept(folder):
+    """DU-14: earlier versions quarantined what they had tried too often without a word, and a session has none."""
+    with contextlib.closing(sqlite3.connect("rejoinder.db")) as db, db:
+        db.execute("UPDATE inbox SET state = 'quarantined', reason = '' WHERE id = (SELECT min(id) FROM inbox)")
+        db.execute("INSERT INTO session (key, version, touched, body) VALUES ('helper:a%aside-1', 1, 0, x'')")
+    *_, message, session = told("dead").splitlines()
+    assert message.endswith("it was tried too often")
+    assert session.endswith("it cannot be read")
+    assert [each["why"] for each in document("dead")["quarantined"]] == ["it was tried too often", "it cannot be read"]
+
+
 def test_what_is_quarantined_is_run_again(folder):
     """DU-2: by its id, which is none of a part; the next gateway does it."""
 

@@ -92,7 +92,7 @@ async def _page(file: str | None, limit: int) -> DeadPage:
     async with store_to_read(file) as store:
         parts = await store.parts_in(*LISTED, limit=limit, latest_first=True)
         quarantined = [
-            ShownQuarantined(each.kind, each.id, each.where, each.at, each.why, _reference(each))
+            ShownQuarantined(each.kind, each.id, each.where, each.at, each.reason, _reference(each))
             for each in await store.quarantined(limit)
         ]
         return DeadPage(await store.count_parts(*LISTED), tuple(map(shown, parts)), tuple(quarantined))

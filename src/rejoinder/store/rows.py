@@ -378,8 +378,13 @@ class Quarantined(Struct, frozen=True):
     at: datetime
     """When it came, was quarantined, or was last used."""
     why: str = ""
+    """Empty for a session, and for what an earlier version had tried too often."""
     number: int = 0
     """Of the event or the turn, by which it is taken out again; 0: it cannot be."""
+
+    @property
+    def reason(self) -> str:
+        return self.why or ("it cannot be read" if self.kind == "session" else "it was tried too often")
 
 
 class RecoveryRows(Struct, frozen=True):

@@ -136,7 +136,7 @@ class QuarantineList(Struct, frozen=True):
 
 
 def quarantined_view(each: Quarantined) -> QuarantinedView:
-    return QuarantinedView(each.kind, each.number, each.id, each.where, each.at, each.why)
+    return QuarantinedView(each.kind, each.number, each.id, each.where, each.at, each.reason)
 
 
 class JobView(Struct, frozen=True):

@@ -21,6 +21,7 @@ FAULT_OF: dict[int, Fault] = {
     sqlite3.SQLITE_IOERR: "unreachable",
     sqlite3.SQLITE_CANTOPEN: "unreachable",
     sqlite3.SQLITE_NOLFS: "full",
+    sqlite3.SQLITE_IOERR_SHMSIZE: "full",  # the file beside the log could not grow
 }
 
 
@@ -33,7 +34,7 @@ def unavailable(error: Exception, where: str) -> StoreUnavailable | None:
     if code is None:
         text = str(error)
         return StoreUnavailable("corrupt", where, text) if text.startswith("Could not decode") else None
-    fault = FAULT_OF.get(code & 0xFF)
+    fault = FAULT_OF.get(code) or FAULT_OF.get(code & 0xFF)
     return StoreUnavailable(fault, where, str(error)) if fault else None
 
 

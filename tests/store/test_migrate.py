@@ -15,6 +15,7 @@ from rejoinder.store.sqlite.connect import connect
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations
 from rejoinder.store.sqlite.store import open_reader, open_store
 from rejoinder.testing.store_contract.given import NOW, an_inbound
+from tests import disks
 
 
 def test_the_numbers_are_whole() -> None:
@@ -137,17 +138,21 @@ def test_what_was_claimed_is_planned_again(tmp_path: Path) -> None:
 
 def test_what_is_there_gets_its_home(tmp_path: Path) -> None:
     """SC-1: places and sessions of the version before have the home that new ones would get; what it left under way is
-    suspected as it would have been."""
+    suspected as it would have been. What a job said there once does not make the job the owner of the chat."""
     path = tmp_path / "rejoinder.db"
     of_version(path, next(step.number for step in migrations() if "CREATE TABLE shard" in step.sql) - 1)
     db = sqlite3.connect(path)
     try:
         db.executescript("""
             INSERT INTO place (channel, account, chat, thread) VALUES
-              ('telegram', 'default', '-100', 't1'), ('telegram', 'default', '7', ''), ('web', 'default', 'lobby', '');
+              ('telegram', 'default', '-100', 't1'), ('telegram', 'default', '7', ''), ('web', 'default', 'lobby', ''),
+              ('telegram', 'default', '-200', '');
             INSERT INTO session (key, version, touched, body) VALUES
               ('helper:telegram:default:group:-100:thread:t1', 1, 1, x''), ('helper:main', 1, 1, x'');
             INSERT INTO turn (session, place, opened, body) VALUES ('helper:main', 2, 1, x'00000000');
+            INSERT INTO turn (session, place, state, opened, closed, outcome, body) VALUES
+              ('helper:cron:morning', 4, 'closed', 0, 1, 'answered', x'00000000'),
+              ('helper:cron:morning', 2, 'closed', 0, 1, 'answered', x'00000000');
             INSERT INTO run VALUES ('helper:main', 1, 1, 1);
             INSERT INTO part (place, key, kind, state, generation, lease_until, planned, body)
               VALUES (3, 'a', 'say', 'sending', 1, 1, 1, x'00000000');
@@ -156,13 +161,14 @@ def test_what_is_there_gets_its_home(tmp_path: Path) -> None:
         asyncio.run(claimed(path))
         db = sqlite3.connect(path)
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        assert db.execute("SELECT home, shard FROM place WHERE id <= 3 ORDER BY id").fetchall() == [
+        assert db.execute("SELECT home, shard FROM place WHERE id <= 4 ORDER BY id").fetchall() == [
             ("telegram:default:-100", 0),
             ("main", 0),
             ("web:default:lobby", 0),
+            ("telegram:default:-200", 0),
         ]
         assert db.execute("SELECT home FROM session ORDER BY key").fetchall() == [("main",), ("telegram:default:-100",)]
-        assert db.execute("SELECT crashes, alone, shard FROM turn").fetchall() == [(1, 1, 0)]
+        assert db.execute("SELECT crashes, alone, shard FROM turn WHERE state = 'open'").fetchall() == [(1, 1, 0)]
         assert db.execute("SELECT state FROM part").fetchall() == [("unknown",)]
         assert db.execute("SELECT count(*) FROM run").fetchall() == [(0,)]
     finally:
@@ -215,6 +221,19 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
         in_store(path, broken)
     assert in_store(path) == 2
+
+
+def test_a_disk_that_is_full_keeps_a_migration_waiting(tmp_path: Path) -> None:
+    """DU-14, DU-15: the sentence says what to do, and after that nothing is missing."""
+    with disks.small(tmp_path, 4) as disk:
+        path = disk / "rejoinder.db"
+        of_version(path, 7)
+        disks.fill(disk / "rest")
+        with pytest.raises(StoreUnavailable, match="Free some space") as refusal:
+            open_store(f"sqlite:{path}")
+        assert refusal.value.fault == "full"
+        (disk / "rest").unlink()
+        assert in_store(path) == 2
 
 
 def test_the_database_of_another_program_is_refused_as_it_is(tmp_path: Path) -> None:

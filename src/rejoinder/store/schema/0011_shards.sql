@@ -31,8 +31,10 @@ ALTER TABLE part ADD COLUMN shard INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE message ADD COLUMN shard INTEGER NOT NULL DEFAULT 0;
 
 UPDATE session SET home = session_home(key);
+-- What a job said in a chat does not make the chat part of the job's home.
 UPDATE place SET home = coalesce(
-  (SELECT session_home(turn.session) FROM turn WHERE turn.place = place.id LIMIT 1),
+  (SELECT session_home(turn.session) FROM turn
+   WHERE turn.place = place.id AND turn.session NOT LIKE '%:cron:%' LIMIT 1),
   route_home(channel, account, chat));
 
 -- A run and a part under way belong to the lease of their shard and have none of their own.

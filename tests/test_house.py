@@ -123,7 +123,7 @@ SET_LATER = {
     "store/postgresql/connection.py": {"read_only"},
     "store/postgresql/store.py": {"db", "numbers", "shards"},
     "store/postgresql/whole.py": {"shards"},
-    "store/sqlite/store.py": {"db", "numbers", "shards"},
+    "store/sqlite/store.py": {"db", "shards"},
     # state that changes, kept by one object and changed by its owner in the file beside it
     "config/environment.py": {"written"},
     "runtime/outbox/pacing.py": {"bucket", "frames", "until"},

@@ -17,6 +17,7 @@ from rejoinder.blobs import read_whole
 from rejoinder.channels.web import reading
 from rejoinder.crashpoint import VARIABLE
 from rejoinder.errors import StoreUnavailable
+from rejoinder.programs.store_moves import copy_store
 from rejoinder.store.base import Retention, Sweep
 from rejoinder.store.sqlite.migrate import migrations, statements
 from rejoinder.store.sqlite.store import open_store
@@ -96,6 +97,15 @@ async def test_files_are_there_and_those_that_nobody_names_go(store: str) -> Non
     assert [await inbox.blob(id) is not None for id in (file.id, report.id)] == [True, True]
     assert await inbox.blob("8C1xIfoj0rHx6yPibm-T4vlX") is None
     await channel.close()
+
+
+async def test_a_store_that_is_copied_first_takes_its_page_along(store: str, tmp_path: Path) -> None:
+    """SC-23: no gateway of this version has opened it yet; what nobody has answered is in the copy too."""
+    copied = f"sqlite:{tmp_path}/copied.db"
+    await asyncio.to_thread(copy_store, store, copied, lambda _: None)
+    await test_what_was_said_last_is_in_the_inbox_once(copied)
+    await test_files_are_there_and_those_that_nobody_names_go(copied)
+    await test_the_rooms_are_as_they_were(copied, tmp_path)
 
 
 async def test_what_was_said_last_is_in_the_inbox_once(store: str) -> None:

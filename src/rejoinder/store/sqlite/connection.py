@@ -5,7 +5,8 @@ from typing import Any
 
 from rejoinder.events import Route
 from rejoinder.session import route_home, session_home
-from rejoinder.store.sql.connection import PLACES, Insertion, Parameters, Row, SqlConnection
+from rejoinder.store.sql.connection import PLACES, Insertion, Numbers, Parameters, Row, SqlConnection
+from rejoinder.store.sql.upkeep import draw_opening
 
 NUMBERED = ("inbox", "turn")
 """Tables whose rows the gateway numbers itself. `AUTOINCREMENT` would write the last number down with every row; theirs
@@ -21,6 +22,10 @@ class Connection(sqlite3.Connection, SqlConnection):
         self._last_numbers: dict[int, int] = {}
         self.create_function("session_home", 1, session_home, deterministic=True)
         self.create_function("route_home", 3, _route_home, deterministic=True)
+
+    def draw_numbers(self) -> None:
+        """For who has the file to itself, before anything is put into it."""
+        self.numbers = Numbers(draw_opening(self), {table: self.last_row(table) for table in NUMBERED})
 
     def go_on_like(self, before: "Connection") -> None:
         """Continues the numbers of another one."""

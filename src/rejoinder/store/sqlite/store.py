@@ -25,16 +25,14 @@ from rejoinder.store.base import (
     ShardOwners,
 )
 from rejoinder.store.sql import leases
-from rejoinder.store.sql.connection import Numbers
 from rejoinder.store.sql.faults import Damaged
 from rejoinder.store.sql.leases import renew
 from rejoinder.store.sql.reader import SHORT, SqlReader, SqlShard
 from rejoinder.store.sql.reads import check_bodies
-from rejoinder.store.sql.upkeep import draw_opening
 from rejoinder.store.sql.writing import SqlWriting
 from rejoinder.store.sqlite.address import MEMORY, existing, path_of
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
-from rejoinder.store.sqlite.connection import NUMBERED, Connection
+from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import fault_in
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
@@ -279,7 +277,7 @@ def open_store(
 def _begin(db: Connection, shards: int) -> None:
     """Under the lock: nobody else claims anything here."""
     db.execute("BEGIN IMMEDIATE")
-    _draw_numbers(db)
+    db.draw_numbers()
     leases.all_have_ended(db)
     db.executemany("INSERT INTO shard VALUES (?, NULL, 0, NULL)", ((shard,) for shard in range(1, shards)))
     db.execute("COMMIT")
@@ -314,10 +312,6 @@ def _in_one_view(db: Connection, question: Callable[..., T], arguments: tuple[An
         return question(db, *arguments)
     finally:
         db.execute("ROLLBACK")
-
-
-def _draw_numbers(db: Connection) -> None:
-    db.numbers = Numbers(draw_opening(db), {table: db.last_row(table) for table in NUMBERED})
 
 
 def check(db: Connection) -> None:

@@ -14,6 +14,7 @@ from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import fault_in
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import migrate, migrations
+from rejoinder.store.sqlite.page_log import import_page_log
 
 PATIENCE = 10.0
 
@@ -64,6 +65,9 @@ def open_whole(url: str, *, new: bool = False) -> Generator[WholeFile]:
             os.truncate(file, 0)
         with fault_in(path), closing(checked(file, PATIENCE)) as db:
             migrate(db, path, migrations())
+            if not new:  # no gateway of this version may have opened it yet
+                db.draw_numbers()
+                import_page_log(db, path)
             db.execute("BEGIN IMMEDIATE")
             yield WholeFile(db, path)
             if new:

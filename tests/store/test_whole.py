@@ -35,6 +35,7 @@ from rejoinder.store.base import (
     Trace,
 )
 from rejoinder.store.postgresql.store import open_store as open_postgres
+from rejoinder.store.sql.schema import migrations
 from rejoinder.store.sql.whole import OF_THE_ENGINE, tables
 from rejoinder.store.sqlite.store import open_store as open_sqlite
 from rejoinder.testing.store_contract.given import HERE, NOW, an_inbound, an_intent
@@ -125,6 +126,20 @@ async def test_a_file_remembers_homes_for_a_store_with_shards(tmp_path: Path, po
     assert [event.inbound.event_id for event in (await owned.recover(NOW)).events] == ["event-1"]
     await there.close()
     assert postgres.execute("SELECT shard FROM session", database_of(database)) == [(shard,)]
+
+
+async def test_a_store_that_is_ahead_is_not_copied_without_what_is_new_in_it(tmp_path: Path, postgres: Server) -> None:
+    """SC-23: a gateway one step behind serves it; a copy would lack the tables of that step unseen."""
+    database = a_database(postgres)
+    await open_postgres(database).close()
+    newer = migrations()[-1].number + 1
+    postgres.execute(f"INSERT INTO rejoinder_schema VALUES ({newer})", database_of(database))
+    await open_postgres(database).close()
+    with pytest.raises(StoreUnavailable, match=f"schema {newer}, this version knows up to {newer - 1}") as refusal:
+        copy_store(database, f"sqlite:{tmp_path / 'a.db'}", quiet)
+    assert refusal.value.fault == "newer"
+    with pytest.raises(StoreUnavailable, match=f"schema {newer}"):
+        rehome_store(database, Settings(), None)
 
 
 KILLED = """

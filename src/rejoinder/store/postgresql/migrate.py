@@ -41,11 +41,12 @@ def refuse_strange(db: Connection, where: str, steps: Sequence[Migration]) -> No
         raise StoreUnavailable("older", where, f"step {missing[0]} of its schema is missing")
 
 
-def refuse_left_behind(db: Connection, where: str, known: int) -> None:
-    """For a process that runs already, up to which step it knows: newer ones may have migrated meanwhile."""
+def refuse_left_behind(db: Connection, where: str, known: int, most: int = AHEAD) -> None:
+    """For a process that runs already, up to which step it knows: newer ones may have migrated meanwhile. `most`: by
+    how many steps the schema may be ahead; 0 for who has to know all tables."""
     sql = "SELECT count(*), max(number) FROM rejoinder_schema WHERE number > ?"
     ahead, latest = db.execute(sql, (known,)).fetchone()
-    if ahead > AHEAD:
+    if ahead > most:
         raise StoreUnavailable("newer", where, f"schema {latest}, this version knows up to {known}")
 
 

@@ -9,7 +9,7 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.store.postgresql.connection import Connection, connect
 from rejoinder.store.postgresql.faults import address, fault_in
 from rejoinder.store.postgresql.listening import RUNS
-from rejoinder.store.postgresql.migrate import MIGRATING, migrate, refuse_strange
+from rejoinder.store.postgresql.migrate import MIGRATING, migrate, refuse_left_behind, refuse_strange
 from rejoinder.store.postgresql.store import SHARDS, count_shards
 from rejoinder.store.sql.schema import migrations
 from rejoinder.store.sql.values import Row
@@ -83,6 +83,7 @@ def open_whole(url: str, *, new: bool = False) -> Generator[WholeDatabase]:
         else:
             refuse_strange(db, where, migrations())
         db.execute("SELECT pg_advisory_lock(?, ?)", MIGRATING)  # a gateway that starts waits for it
+        refuse_left_behind(db, where, migrations()[-1].number, most=0)
         db.shards = count_shards(db)
         with db.db.transaction():
             yield WholeDatabase(db, where)

@@ -10,6 +10,7 @@ from rejoinder.config.load import read
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.events import Chat, Sender
+from rejoinder.runtime.foreign import ForeignError
 from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import FakeChannel, FakePlatform, ModelServer, ScriptedAgent
 from rejoinder.testing.model_server import Refuse, Say
@@ -136,3 +137,25 @@ async def test_a_gateway_that_cannot_open_leaves_nothing_open():
         await Gateway(settings, agents=agents, channels=[channel], store=store).__aenter__()
     assert (await store.health()).fault == "closed"
     assert asyncio.all_tasks() == before
+
+
+@pytest.mark.parametrize(
+    ("problem", "told"),
+    [
+        (asyncio.CancelledError, "something it waited for was cancelled"),
+        (SystemExit, "SystemExit: by nought"),
+    ],
+)
+async def test_a_channel_that_ends_by_a_mishap_does_not_end_in_silence(problem, told):
+    """CH-7: what an SDK cancels within, or a program's own way to end, is a failure of the channel like any other."""
+
+    class Clumsy(FakeChannel):
+        async def listen(self, deliver):
+            raise problem("by nought")
+
+    channel, agents = Clumsy(), {"scripted": ScriptedAgent()}
+    settings = with_channel(Settings(), channel.name, "scripted", ())
+    async with Gateway(settings, agents=agents, channels=[channel], store=MEMORY) as gateway:
+        with pytest.raises(ForeignError, match=told):
+            await gateway.serve()
+        assert gateway.listening.problem(channel.name) == told

@@ -27,6 +27,7 @@ from rejoinder.room_log import ChannelStorage
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.cluster_member import ClusterMember, ProcessRole
 from rejoinder.runtime.engine import Engine, utc_now
+from rejoinder.runtime.foreign import called
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
@@ -251,7 +252,8 @@ class Gateway:
     async def _listen(self, name: str, channel: Channel) -> None:
         def listen(lease: NamedLease | None) -> Coroutine[Any, Any, None]:
             account = account_of(channel)
-            return channel.listen(ChannelInlet(channel.name, account, self.intake, self.store, self.tasks, lease))
+            inlet = ChannelInlet(channel.name, account, self.intake, self.store, self.tasks, lease)
+            return called(channel.listen(inlet))
 
         if isinstance(channel, ListensEverywhere) and channel.listens_everywhere:
             return await listen(None)

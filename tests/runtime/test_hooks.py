@@ -26,11 +26,12 @@ async def test_a_hook_is_told_its_happenings_and_no_others():
     assert heard == [SessionStarted("s", "a", None)]
 
 
-async def test_one_that_fails_is_a_line_in_the_log_and_takes_no_other_along(caplog):
+@pytest.mark.parametrize("problem", [TimeoutError, SystemExit, KeyboardInterrupt, asyncio.CancelledError])
+async def test_one_that_fails_is_a_line_in_the_log_and_takes_no_other_along(caplog, problem):
     heard = []
 
     async def broken(happening):
-        raise TimeoutError("of its own")
+        raise problem("of its own")
 
     async def sound(happening):
         heard.append(happening)

@@ -505,6 +505,50 @@ async def test_a_channel_that_raises_is_a_message_of_unknown_fate():
         assert held.error == "ZeroDivisionError: by nought"
 
 
+@pytest.mark.parametrize(
+    ("bad", "error"),
+    [
+        (SystemExit("enough"), "ForeignError: SystemExit: enough"),
+        (KeyboardInterrupt(), "ForeignError: KeyboardInterrupt: "),
+        (asyncio.CancelledError(), "ForeignError: something it waited for was cancelled"),
+        (None, "the channel returned NoneType, which is no outcome"),
+        ("sent", "the channel returned str, which is no outcome"),
+        (Delivered(1.5), "the channel returned a Delivered that cannot be read: Expected `str`, got `float`"),
+        (RetryAfter("soon"), "the channel returned a RetryAfter that cannot be read: Expected `float | null`"),
+        (Rejected(None), "the channel returned a Rejected that cannot be read: Expected `str`, got `null`"),
+    ],
+)
+async def test_whatever_a_channel_does_ends_its_call_and_nothing_more(bad, error):
+    """DU-3: neither the gateway nor the task that sends here ends, and what is said next is sent."""
+
+    class Broken(FakeMessenger):
+        async def send(self, part):
+            if part.text == "two":
+                return await super().send(part)
+            if isinstance(bad, BaseException):
+                raise bad
+            return bad
+
+    async with asyncio.timeout(PATIENCE), place(Broken()) as here:
+        assert await here.conversation.send("one") is None
+        (held,) = await here.store.parts_in("held")
+        assert held.error.startswith(error)
+        await here.conversation.send("two")
+        assert here.seen() == ["two"]
+
+
+async def test_a_number_is_an_id_too():
+    """A channel of another package may give back what its platform calls the message."""
+
+    class Numbering(FakeMessenger):
+        async def send(self, part):
+            await super().send(part)
+            return Delivered(7)
+
+    async with asyncio.timeout(PATIENCE), place(Numbering()) as here:
+        assert await here.conversation.send("one") == "7"
+
+
 async def test_a_gateway_that_goes_down_ends_the_call_it_is_in():
     """DU-20, SIGTERM: what is under way gets its receipt, what is not stays planned; nothing is of unknown fate."""
     going, go = asyncio.Event(), asyncio.Event()
@@ -601,13 +645,14 @@ async def test_what_is_asked_for_later_does_not_take_the_one_try(monkeypatch):
         assert here.seen() == ["one", "two"]
 
 
-async def test_a_draft_that_fails_costs_the_draft_alone():
+@pytest.mark.parametrize("problem", [ZeroDivisionError, SystemExit, asyncio.CancelledError])
+async def test_a_draft_that_fails_costs_the_draft_alone(problem):
     """DE-3: a channel may be anybody's code."""
 
     class Clumsy(FakeDeduplicator):
         async def edit(self, route, message, part):
             if part.text != "One, two, three.":
-                raise ZeroDivisionError("by nought")
+                raise problem("by nought")
             return await super().edit(route, message, part)
 
     async with place(Clumsy()) as here:

@@ -12,9 +12,11 @@ from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.typing_calls import TypingCalls
-from rejoinder.runtime.session.presence import JUST_SHOWN, TypingSign
+from rejoinder.runtime.session.presence import JUST_SHOWN, StatusSigns, TypingSign
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.testing import FakeMessenger
+from rejoinder.testing.patience import PATIENCE
+from rejoinder.turns.status import State, StatusSettings
 from tests.crash.virtual_time import VirtualTime
 from tests.runtime.places import place
 
@@ -147,3 +149,29 @@ async def test_no_sign_begins_just_after_anything_was_sent(kind):
 def _words(kind: Any, here: Any) -> Any:
     part = Part(here.conversation.route, "Hi.", key="k")
     return Amend("1", part) if kind is Amend else kind(part)
+
+
+class Clumsy(FakeMessenger):
+    """Fails with the first reaction it is given."""
+
+    def __init__(self, problem: type[BaseException]) -> None:
+        super().__init__()
+        self.problem: type[BaseException] | None = problem
+
+    async def react(self, route: Any, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Any:
+        if self.problem is not None:
+            problem, self.problem = self.problem, None
+            raise problem("by nought")
+        return await super().react(route, message, emoji, remove=remove, author=author)
+
+
+@pytest.mark.parametrize("problem", [ZeroDivisionError, SystemExit, asyncio.CancelledError])
+async def test_a_reaction_that_fails_holds_up_none_behind_it(problem):
+    """TU-25: a channel may be anybody's code."""
+    async with asyncio.timeout(PATIENCE), place(Clumsy(problem)) as here:
+        shown = await here.conversation.send("hello")
+        signs = StatusSigns(here.tasks, here.conversation, shown, StatusSettings(enabled=True))
+        signs.became(State.QUEUED)
+        signs.ended(ok=True)
+        await here.rests()
+        assert here.channel.messages[shown].reactions

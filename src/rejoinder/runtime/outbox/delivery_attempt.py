@@ -49,11 +49,12 @@ from rejoinder.outbound.verdict import (
 )
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.account_pace import AccountPace
+from rejoinder.runtime.foreign import called
 from rejoinder.runtime.outbox.delivery_failures import DeliveryFailures, is_notice
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Unsent
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import ConversationPace
-from rejoinder.runtime.outbox.performing import StoreAndFiles, intent, perform, recognised_by, storable, where
+from rejoinder.runtime.outbox.performing import StoreAndFiles, intent, perform, readable, recognised_by, storable, where
 from rejoinder.runtime.outbox.typing_calls import TypingCalls
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services
@@ -155,7 +156,8 @@ class DeliveryAttempts:
             line.pace.spend()
             with line.typing_calls.speaking(), calling(accepted):
                 call = perform(operation, self._channel, self._route, omitted, self._kept, place, self._clock())
-                outcome = await (line.low_priority.run(call) if type(operation) is React else call)
+                outcome = await called(line.low_priority.run(call) if type(operation) is React else call)
+            outcome = readable(outcome)
         except LeaseLost:
             raise
         except Exception as error:  # a channel may be third-party code
@@ -313,13 +315,14 @@ class DeliveryAttempts:
                 form = form_of(operation.part, None, frozenset(row.omitted), place)
                 if form.files and can(channel, CanFindFiles):
                     known = await self._store.messages(form.route, limit=LATEST_MESSAGES)
-                    outcome = await channel.find_files(form, row.planned, {message.id for message in known})
+                    looking = channel.find_files(form, row.planned, {message.id for message in known})
                 else:
-                    outcome = await channel.find(form, row.planned)
+                    looking = channel.find(form, row.planned)
+                outcome = readable(await called(looking))
                 if isinstance(outcome, Delivered) and outcome.place is None and form.route != self._route:
                     outcome = Delivered(outcome.message, form.route)
             elif can(channel, CanFindOpening) and isinstance(operation, Open):
-                outcome = await self._find_opening(row, operation.part, channel)
+                outcome = readable(await called(self._find_opening(row, operation.part, channel)))
         except Exception:  # a channel may be third-party code
             log.exception("%s failed to look a part up", self._channel.name)
         match outcome := storable(outcome):

@@ -3,6 +3,8 @@
 import logging
 from typing import Protocol
 
+from rejoinder.runtime.foreign import called
+
 log = logging.getLogger(__name__)
 
 
@@ -48,7 +50,7 @@ class DraftRotation:
 
     async def _draft(self, drafts: DraftWriter) -> float | None:
         try:
-            return await drafts.work()
+            return await called(drafts.work())
         except Exception:  # a channel may be third-party code; the answer itself does not depend on its draft
             log.exception("%s failed while showing a draft", self._where)
             self.leave(drafts)

@@ -4,10 +4,12 @@ import logging
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import Final
+from types import NoneType
+from typing import Final, cast
 
+import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from rejoinder.blobs import Blobs
 from rejoinder.channels.base import (
@@ -24,7 +26,7 @@ from rejoinder.channels.base import (
     OutgoingFile,
 )
 from rejoinder.events import Part, Route
-from rejoinder.events.outcomes import Delivered, Outcome, Rejected
+from rejoinder.events.outcomes import Delivered, Outcome, Rejected, Unknown
 from rejoinder.filetypes import kind_of
 from rejoinder.outbound.forms import form_of, in_time
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, Words, encode, kind
@@ -57,6 +59,21 @@ def intent(planned: PlannedOperation, route: Route) -> PartIntent:
     files = operation.part.files if isinstance(operation, Say) else ()
     blobs = tuple([file.id for file in files]) if files else ()
     return PartIntent(planned.key, route, encode(operation), kind(operation), blobs)
+
+
+def readable(outcome: object) -> Outcome:
+    """As another package's channel may return anything: what is no outcome says nothing about what happened."""
+    if type(outcome) is Delivered and outcome.place is None and type(outcome.message) in (str, NoneType):
+        return outcome
+    if isinstance(outcome, Delivered) and isinstance(cast("object", outcome.message), int):
+        outcome = replace(outcome, message=str(outcome.message))
+    if not isinstance(outcome, Outcome):
+        return Unknown(f"the channel returned {type(outcome).__name__}, which is no outcome")
+    try:
+        msgspec.convert(asdict(outcome), type(outcome))
+    except msgspec.ValidationError as problem:
+        return Unknown(f"the channel returned a {type(outcome).__name__} that cannot be read: {problem}")
+    return outcome
 
 
 def storable(outcome: Outcome) -> Outcome:

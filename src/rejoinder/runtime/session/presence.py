@@ -7,19 +7,24 @@ message is to be sent is said in `typing_calls`. Reactions have a queue of their
 """
 
 import asyncio
+import logging
 from collections import deque
 from typing import Final
 
 from rejoinder.alarms import Alarm, call_later
 from rejoinder.channels.base import CanReact, CanStopTyping, CanType
+from rejoinder.errors import LeaseLost
 from rejoinder.events import Route
 from rejoinder.outbound import typing
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.foreign import called
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import TypingMode
 from rejoinder.turns import status
+
+log = logging.getLogger(__name__)
 
 JUST_SHOWN: Final = 2.0
 """Seconds for which people need no other sign that somebody writes."""
@@ -83,12 +88,12 @@ class TypingSign:
 
     async def _tell(self, channel: CanType) -> None:
         self._conversation.sender.check()
-        await channel.typing(self._conversation.route, author=self._author)
+        await called(channel.typing(self._conversation.route, author=self._author))
 
     async def _stop(self, channel: CanStopTyping, last: "asyncio.Task[None]") -> None:
         await asyncio.wait([last])  # a sign that is still on its way would stay
         self._conversation.sender.check()
-        await channel.stop_typing(self._conversation.route)
+        await called(channel.stop_typing(self._conversation.route))
 
 
 class StatusSigns:
@@ -138,12 +143,11 @@ class StatusSigns:
             try:
                 if sign is not None:
                     self._conversation.sender.check()
-                    await channel.react(
-                        self._at,
-                        self._message,
-                        sign,
-                        remove=isinstance(call, status.RemoveReaction),
-                        author=self._author,
-                    )
+                    removes = isinstance(call, status.RemoveReaction)
+                    await called(channel.react(self._at, self._message, sign, remove=removes, author=self._author))
+            except LeaseLost:
+                raise
+            except Exception:  # a channel may be third-party code; the signs after it are shown anyway
+                log.exception("%s failed while showing a reaction", self._conversation.channel.name)
             finally:
                 self._calls.popleft()

@@ -7,8 +7,10 @@ import pytest
 
 from rejoinder.errors import NotStored, StoreUnavailable
 from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.runtime import write_batch
 from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
+from rejoinder.testing.patience import PATIENCE
 
 
 class Living(FakeMessenger):
@@ -55,6 +57,25 @@ async def test_a_channel_learns_what_was_not_stored_in_time():
         free.set()
         await inlet(hello("e1"), within=30)
         await chat.hears("Hi.")
+
+
+@pytest.mark.parametrize(("read", "asks"), [("cursor", ChannelInlet.cursor), ("cursors", ChannelInlet.places)])
+async def test_a_channel_that_begins_waits_for_the_store(monkeypatch, read, asks):
+    """DU-15, SC-22: a moment in which nothing can be read ends no listener that has just taken over."""
+    monkeypatch.setattr(write_batch, "PAUSE", 0)
+    channel, faults = FakeMessenger(), [StoreUnavailable("away", "of this test")]
+    async with asyncio.timeout(PATIENCE), conversation(ScriptedAgent(), channel) as chat:
+        await channel.until(lambda: channel.listens)
+        here, reads = chat.gateway, getattr(chat.gateway.store, read)
+
+        async def failing(*asked):
+            if faults:
+                raise faults.pop()
+            return await reads(*asked)
+
+        monkeypatch.setattr(here.store, read, failing)
+        assert not await asks(ChannelInlet("fake", "default", here.intake, here.store, here.tasks))
+        assert not faults
 
 
 async def test_a_store_that_is_away_is_not_waited_for():

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -13,6 +14,8 @@ from rejoinder.runtime.intake import InboxIntake
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.runtime.write_batch import until_available
 from rejoinder.store.base import NamedLease, Store, StoredCursor
+
+T = TypeVar("T")
 
 READ = "read"
 """The name under which the store keeps how far a channel has been read."""
@@ -57,11 +60,7 @@ class ChannelInlet:
 
         if within is not None:
             return await self._in_time(accept, within)
-        while True:
-            try:
-                return await accept()
-            except StoreUnavailable as fault:
-                await until_available(self._store, fault)
+        await self._insist(accept)
 
     async def _in_time(self, accept: Callable[[], Coroutine[Any, Any, None]], within: float) -> None:
         """A write that has begun is not called off: it may be committed already. While the store is unavailable nothing
@@ -82,13 +81,21 @@ class ChannelInlet:
             raise NotStored(f"{self._channel}: not stored within {within:g} s") from None
 
     async def cursor(self) -> str | None:
-        return await self._store.cursor(self._channel, READ, self._account)
+        return await self._insist(partial(self._store.cursor, self._channel, READ, self._account))
 
     async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
         return await self._intake.suggest(replace(typed, account=self._account), option)
 
     async def places(self) -> dict[str, str]:
-        return await self._store.cursors(self._channel, PLACE, self._account)
+        return await self._insist(partial(self._store.cursors, self._channel, PLACE, self._account))
+
+    async def _insist(self, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Waits while the store is unavailable: a channel that has just begun to listen does not end of it either."""
+        while True:
+            try:
+                return await ask()
+            except StoreUnavailable as fault:
+                await until_available(self._store, fault)
 
     def _cursor(self, name: str, value: str) -> StoredCursor:
         return StoredCursor(self._channel, name, value, self._account, self._lease)

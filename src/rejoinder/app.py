@@ -27,7 +27,7 @@ from rejoinder.room_log import ChannelStorage
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.cluster_member import ClusterMember, ProcessRole
 from rejoinder.runtime.engine import Engine, utc_now
-from rejoinder.runtime.foreign import called
+from rejoinder.runtime.foreign import called, put_away
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
@@ -71,6 +71,8 @@ GRACE = 20.0
 """Seconds for which agents may go on after the gateway is told to end."""
 PUTTING_AWAY = 15.0
 """Seconds for the whole shutdown beyond the grace; a store that accepts nothing for so long is closed as it is."""
+LEFT = 5.0
+"""Seconds for what still runs after the shutdown; it has been cancelled, and what it was to do is given back."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
@@ -135,6 +137,7 @@ class Gateway:
         self.restart: Restart | None = None
         """What an owner has asked for, if that ends it."""
         self._ending = False
+        self._serving: asyncio.Timeout | None = None
         self._open: OpenGateway | None = None
         self._stack = AsyncExitStack()
         self._upkeep = Tasks()  # separate: waiting until `runs` is idle must not wait for it
@@ -245,8 +248,14 @@ class Gateway:
         if not self._ending:
             self._start_clock()
             self.listening.start(self._listen, is_worker=role == "worker")
-        await self.listening.until_ended()
-        await self.tasks.idle()
+        try:
+            async with asyncio.timeout(None) as self._serving:
+                await self.listening.until_ended()
+                await self.tasks.idle()
+        except TimeoutError:
+            log.warning("Something does not end although the gateway does")
+        finally:
+            self._serving = None
         self.listening.raise_failure()
 
     async def _listen(self, name: str, channel: Channel) -> None:
@@ -276,6 +285,8 @@ class Gateway:
                 await self.engines.drain(grace)
         except TimeoutError:  # the store accepts nothing (DU-15), for an unknown time
             await self.store.close()
+        if self._serving is not None and self._serving.when() is None:
+            self._serving.reschedule(asyncio.get_running_loop().time() + LEFT)
 
     async def __aenter__(self) -> Self:
         try:
@@ -297,7 +308,7 @@ class Gateway:
         self._stack.push_async_callback(self._pool.close)
         for channel in self.listeners.values():
             if isinstance(channel, CanClose):
-                self._stack.push_async_callback(channel.close)
+                self._stack.push_async_callback(put_away, channel.name, channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.tasks)
         for channel in self.listeners.values():

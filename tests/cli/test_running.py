@@ -182,6 +182,22 @@ async def test_a_second_signal_ends_it_at_once_and_nothing_is_lost(tmp_path):
             await again.communicate()
 
 
+async def test_a_thread_that_goes_on_keeps_no_process_from_ending(tmp_path):
+    """TU-20: an async function that has handed its work to a thread; Python would wait for that until it ends."""
+    (tmp_path / "threads.py").write_text(
+        "import asyncio, time\n\nasync def answer(text: str):\n"
+        "    print('at work', flush=True)\n    await asyncio.to_thread(time.sleep, 3600)\n"
+    )
+    agent = f'agent = "it"\n[agents.it]\nkind = "python"\ncall = "threads:answer"\npath = "{tmp_path}"\n'
+    async with running(tmp_path, more=agent) as here:
+        await here.platform.says("ann", "ann", "hello")
+        await here.says("at work")
+        here.process.send_signal(signal.SIGTERM)
+        await here.says("An answer is being finished")
+        assert await here.ends(signal.SIGTERM) == 143
+        assert not any("Traceback" in line for line in here.told), here.told
+
+
 async def test_a_second_gateway_on_the_same_store_is_refused(tmp_path):
     """DU-13: in one sentence that says who has it and what to do, before any channel or port is opened."""
     async with running(tmp_path) as here:

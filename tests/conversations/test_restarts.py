@@ -3,11 +3,13 @@
 import asyncio
 import os
 import signal
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
 from msgspec.structs import replace
 
+from rejoinder import app
 from rejoinder.agents.base import Failed
 from rejoinder.app import Gateway, with_channel
 from rejoinder.config.channels import CommonChannelSettings
@@ -15,6 +17,7 @@ from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, Messages
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.programs.signals import serve_until_told
+from rejoinder.runtime import foreign
 from rejoinder.runtime.outbox.sender import ConversationSender as OneSender
 from rejoinder.runtime.place.decider import Decider
 from rejoinder.runtime.session.background import Background
@@ -568,6 +571,67 @@ async def test_sigterm_ends_in_good_order(tmp_path):
         await serving
         await machine.chat.hears("Hi.")
         assert (await gateway.store.count_rows()).turns == {"closed": 1}
+
+
+async def test_who_takes_no_notice_keeps_no_gateway_from_ending(tmp_path, monkeypatch):
+    """TU-20: an agent that catches every exception, also that by which it is told to end: its turn is given back, the
+    store is closed, and the next gateway answers."""
+    monkeypatch.setattr(app, "LEFT", 0.01)
+    machine, over = Machine(tmp_path), asyncio.Event()
+
+    async def is_deaf() -> None:
+        while not over.is_set():
+            with suppress(asyncio.CancelledError):
+                await over.wait()
+
+    agent = ScriptedAgent([is_deaf, "Never."])
+    settings = with_channel(Settings(), "fake", agent.name, ("ann",))
+    async with asyncio.timeout(PATIENCE):
+        gateway = Gateway(settings, agents={agent.name: agent}, channels=[machine.channel], store=machine.url)
+        gateway.tasks._patience = 0.01
+        async with gateway:
+            serving = asyncio.create_task(serve_until_told(gateway))
+            await machine.chat.says("hello")
+            await machine.chat.asked(agent, 1)
+            for _ in "first", "second":
+                os.kill(os.getpid(), signal.SIGTERM)
+            await serving
+    over.set()
+    last = ScriptedAgent("Hi.")
+    async with machine.running(last):
+        await machine.chat.hears("Hi.")
+
+
+@pytest.mark.parametrize("end", ["hangs", "fails", "exits"])
+async def test_what_does_not_close_keeps_nothing_else_open(tmp_path, monkeypatch, end):
+    """TU-20, DU-13: a channel and an agent of another package; the store behind them is free for the next gateway."""
+    monkeypatch.setattr(foreign, "CLOSING", 0.01)
+    closed: list[str] = []
+
+    async def close(name: str) -> None:
+        closed.append(name)
+        match end:
+            case "hangs":
+                await never()
+            case "fails":
+                raise ZeroDivisionError("by nought")
+            case _:
+                raise SystemExit(1)
+
+    class BadChannel(FakeChannel):
+        async def close(self) -> None:
+            await close("channel")
+
+    class BadAgent(ScriptedAgent):
+        async def close(self) -> None:
+            await close("agent")
+
+    machine = Machine(tmp_path, channel=BadChannel())
+    for _ in range(2):
+        async with asyncio.timeout(PATIENCE), machine.running(BadAgent("Hi.")):
+            await machine.chat.says("hello")
+            await machine.chat.hears("Hi.")
+    assert closed == ["channel", "agent"] * 2
 
 
 # --- what came in -----------------------------------------------------------------------------------

@@ -1,12 +1,14 @@
 """IN-8: hooks are told, nobody waits for them, and what goes wrong in them is a line in the log."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
 from rejoinder.errors import BadUse
 from rejoinder.events import Chat, Inbound, MessageReceived, Sender, SessionStarted
 from rejoinder.runtime.hooks import Hooks
+from rejoinder.testing.patience import PATIENCE
 
 RECEIVED = MessageReceived(Inbound("fake", "1", "1", Chat("room"), Sender("ann"), "hello"))
 
@@ -43,6 +45,25 @@ async def test_one_that_fails_is_a_line_in_the_log_and_takes_no_other_along(capl
     await hooks.close()
     assert heard == [RECEIVED]
     assert [record.message.rpartition(".")[2] for record in caplog.records] == ["broken failed"]
+
+
+async def test_one_that_takes_no_notice_is_left_behind():
+    """TU-20: it keeps no gateway from ending."""
+    over = asyncio.Event()
+
+    async def deaf(happening):
+        while not over.is_set():
+            with suppress(asyncio.CancelledError):
+                await over.wait()
+
+    hooks = Hooks(seconds=0.01)
+    hooks._tasks._patience = 0.01
+    hooks.on("message_received", deaf)
+    hooks.tell(RECEIVED)
+    async with asyncio.timeout(PATIENCE):
+        await hooks.close()
+        over.set()
+        await hooks._tasks.idle()
 
 
 async def test_one_that_hangs_is_ended_and_logged(caplog):

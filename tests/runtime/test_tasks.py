@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 
 import pytest
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.tasks import Tasks
+from rejoinder.testing.patience import PATIENCE
 
 
 async def test_leaving_ends_everything_also_what_is_started_meanwhile():
@@ -132,3 +134,23 @@ async def test_what_waits_for_somebody_who_has_ended_is_told_again():
     await asyncio.sleep(0)
     await tasks.close()
     assert task.cancelled()
+
+
+async def test_what_takes_no_notice_is_left_behind(caplog):
+    """TU-20: foreign code that catches whatever it is told keeps nobody waiting for ever."""
+    over = asyncio.Event()
+
+    async def is_deaf():
+        while not over.is_set():
+            with suppress(asyncio.CancelledError):
+                await over.wait()
+
+    tasks = Tasks(patience=0.01)
+    task = tasks.start("run:deaf", is_deaf())
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.sleep(0)
+        await tasks.cancel(task)
+        await tasks.close()
+        assert "run:deaf: does not end although it is cancelled, and is left behind" in caplog.text
+        over.set()
+        await task

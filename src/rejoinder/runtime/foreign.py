@@ -6,12 +6,17 @@ cancelled, ends the task around the call without a word.
 """
 
 import asyncio
-from collections.abc import Awaitable
-from typing import TypeVar
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-CANCELLED_WITHIN = "something it waited for was cancelled"
+CANCELLED_WITHIN: Final = "something it waited for was cancelled"
+CLOSING: Final = 10.0
+"""Seconds in which an agent or a channel closes what it has open."""
 
 
 class ForeignError(Exception):
@@ -29,3 +34,16 @@ async def called(call: Awaitable[T]) -> T:
         raise ForeignError(CANCELLED_WITHIN) from problem
     except (SystemExit, KeyboardInterrupt) as problem:
         raise ForeignError(f"{type(problem).__name__}: {problem}") from problem
+
+
+async def put_away(name: str, close: Callable[[], Awaitable[object]]) -> None:
+    """Closes it. One that hangs or fails does not keep the others from being closed, nor the store behind them."""
+    limit = asyncio.timeout(CLOSING)
+    try:
+        async with limit:
+            await called(close())
+    except Exception as problem:
+        if limit.expired():
+            log.warning("%s did not close within %g s, and is left as it is", name, CLOSING)
+        else:
+            log.error("%s failed to close: %s", name, problem, exc_info=problem)

@@ -10,6 +10,7 @@ Rule 4: what is told over HTTP is a row of the store, in the same commit as what
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from inspect import iscoroutinefunction
@@ -150,8 +151,11 @@ class Hooks:
                 log.exception("the hook %s failed", _name(hook))
 
     async def close(self) -> None:
-        """Waits for the hooks under way; their time limit keeps this short."""
-        await self._tasks.idle()
+        """Waits for the hooks under way; their time limit keeps this short, except for one that takes no notice."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(2 * self._seconds):
+                await self._tasks.idle()
+        await self._tasks.close()
 
 
 def _name(hook: Hook) -> str:

@@ -1,8 +1,9 @@
 """Owns every task of the gateway.
 
 Rule 1: `create_task` appears in this file only, so every task has a name and an owner that waits for it.
-Rule 2: cancelled tasks are awaited: when `cancel` or `close` returns, none of them is still running. A timer may fire
-        after `close`; a task it starts is cancelled before it begins.
+Rule 2: cancelled tasks are awaited: when `cancel` or `close` returns, none of them is still running, except those that
+        take no notice however often they are told. A timer may fire after `close`; a task it starts is cancelled before
+        it begins.
 Rule 3: a task that fails costs one log entry with its name and affects no other task. A task that finds the store
         closed has not failed: the gateway is ending, and the next process goes on with what is stored.
 """
@@ -18,6 +19,8 @@ log = logging.getLogger(__name__)
 
 PATIENCE = 5.0
 """Seconds in which a cancelled task ends, unless it waits for something that will never happen."""
+TIMES = 2
+"""How often a task is cancelled before it is left behind."""
 
 
 class Tasks:
@@ -71,8 +74,7 @@ class Tasks:
         await asyncio.wait({task}, timeout=seconds)
 
     async def cancel(self, task: asyncio.Task[None]) -> None:
-        task.cancel()
-        await self.wait(task)
+        await self._end({task})
 
     async def idle(self, besides: Iterable[asyncio.Task[None]] = ()) -> None:
         """Returns when no task but these is running; tasks started meanwhile are waited for too."""
@@ -86,12 +88,24 @@ class Tasks:
             task.cancel()
 
     async def close(self) -> None:
-        """Cancels all tasks. One that does not end in time, as it waits for a task that is gone, is cancelled again."""
-        while self._tasks:
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.wait(self._tasks, timeout=self._patience)
+        """Cancels all tasks, and those that are started meanwhile."""
+        left: set[asyncio.Task[None]] = set()
+        while tasks := self._tasks - left:
+            left |= await self._end(tasks)
         self._closed = True
+
+    async def _end(self, tasks: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
+        """One that does not end in time, as it waits for a task that is gone, is cancelled again; it may be foreign
+        code that takes no notice. Returns those."""
+        for _ in range(TIMES):
+            for task in tasks:
+                task.cancel()
+            _, tasks = await asyncio.wait(tasks, timeout=self._patience)
+            if not tasks:
+                return tasks
+        names = ", ".join(sorted({task.get_name() for task in tasks}))
+        log.warning("%s: does not end although it is cancelled, and is left behind", names)
+        return tasks
 
     async def __aenter__(self) -> Self:
         return self

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Generator, Iterable, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 
 from rejoinder.agents import base as agent_base
 from rejoinder.agents.base import Agent, CanClose, TakesTools, ToolSource
 from rejoinder.config import schema
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.foreign import put_away
 from rejoinder.wiring.opening import open_agents, open_changed_agents
 
 
@@ -62,11 +63,10 @@ class AgentPool:
             await close(agent)
 
     async def close(self) -> None:
-        async with AsyncExitStack() as stack:  # when one fails to close, the others still are
-            for agent in self.agents.values():
-                stack.push_async_callback(close, agent)
+        for agent in reversed(self.agents.values()):
+            await close(agent)
 
 
 async def close(agent: Agent) -> None:
     if isinstance(agent, CanClose):
-        await agent.close()
+        await put_away(agent.name, agent.close)

@@ -1,15 +1,21 @@
 """The command line: `commands` says which commands there are."""
 
 import sys
+from typing import Final
 
 from rejoinder.programs.interpreter import without_collection
 
+INTERRUPTED: Final = 130
+"""The status of a program that Ctrl-C has ended."""
+
 
 def main() -> None:
-    with without_collection():
-        from rejoinder.cli.commands import app
     try:
+        with without_collection():
+            from rejoinder.cli.commands import app
         app()
+    except KeyboardInterrupt:  # the commands are still being loaded
+        sys.exit(INTERRUPTED)
     except SystemExit as end:
         if leaving := sys.modules.get("rejoinder.cli.leaving"):  # only what runs a loop has something to leave
             leaving.leave(end.code)

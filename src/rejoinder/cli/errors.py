@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from typer.core import TyperGroup
 
+from rejoinder.cli import INTERRUPTED as INTERRUPTED
 from rejoinder.errors import BadConfiguration, BadUse, RejoinderError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FAILED, WRONG_USE = 1, 2
-INTERRUPTED, UNREAD, TERMINATED = 130, 141, 143
+UNREAD, TERMINATED = 141, 143
 
 
 class ErrorReportingGroup(TyperGroup):

@@ -15,7 +15,7 @@ PATIENCE: Final = 1.0
 """Seconds for what still runs when the work is done; all of it has been told to end before."""
 THREADS: Final = "rejoinder-work"
 """What the names of the threads begin with in which `asyncio.to_thread` works."""
-_left: list[str] = []  # the tasks that go on
+_left: list[str] = []  # the tasks that go on, and what was not closed
 
 
 class Executor(ThreadPoolExecutor):
@@ -29,11 +29,15 @@ class Executor(ThreadPoolExecutor):
 
 
 def close(runner: asyncio.Runner) -> None:
-    """Like `runner.close`, which waits for every task."""
-    if going_on := runner.run(_ended()):
-        _left.extend(going_on)
-    else:
-        runner.close()
+    """Like `runner.close`, which waits for every task. Who interrupts it wants the end at once."""
+    try:
+        if going_on := runner.run(_ended()):
+            _left.extend(going_on)
+        else:
+            runner.close()
+    except KeyboardInterrupt:
+        _left.append("what was being closed")
+        raise
 
 
 async def _ended() -> list[str]:

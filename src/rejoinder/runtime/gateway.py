@@ -16,6 +16,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.ownership.held_lease import HeldLease, boot_time, deadline_of
 from rejoinder.runtime.tasks import Tasks
+from rejoinder.runtime.write_batch import until_available
 from rejoinder.session import session_home, shard_of
 from rejoinder.store.base import AnyLease, Lease, Renewal, ShardOwners, SharedStore, Store
 from rejoinder.turns.balance import StayPriority, balance
@@ -173,7 +174,16 @@ class Engines:
         return StayPriority.RUNNING if engine.turn_runner.at_work else StayPriority.IDLE
 
     def start_recovery(self, engine: Engine) -> None:
-        engine.tasks.start("recover", engine.recover())
+        engine.tasks.start("recover", self._recover(engine))
+
+    async def _recover(self, engine: Engine) -> None:
+        try:
+            await engine.recover()
+        except StoreUnavailable as fault:  # half of it may be done: the shard is claimed once more, by a new engine
+            await until_available(self._store, fault)
+            for shard in [shard for shard, (_, held) in self._held.items() if held is engine]:
+                log.warning("Shard %d could not be recovered, and is claimed again: %s", shard, fault)
+                self._tasks.start(f"hand over:{shard}", self.hand_over(shard, 0.0))
 
     async def look_for_work(self) -> None:
         """What others have written for these shards, if nobody told (SC-12)."""

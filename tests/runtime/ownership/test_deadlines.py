@@ -10,10 +10,12 @@ from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.runtime import write_batch
 from rejoinder.runtime.outbox import sender
 from rejoinder.runtime.ownership import lease_renewer
 from rejoinder.runtime.tasks import Tasks
-from rejoinder.store.base import NamedLease, Renewal
+from rejoinder.store.base import NamedLease, RecoveryRows, Renewal
+from rejoinder.store.sql.reader import SqlShard
 from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import FakeMessenger, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
@@ -87,6 +89,30 @@ async def test_what_another_has_been_given_ends_with_the_next_renewal(monkeypatc
         assert await store.claim(goes.shard, "another")
         assert await store.claim_named("fake", "another")
         await until(lambda: engines.leases == (stays,) and ended.is_set(), "the end of what is another's")
+
+
+async def test_a_shard_that_could_not_be_recovered_is_claimed_again(monkeypatch):
+    """SC-4, SC-22: the database restarts while a shard is recovered; its lease is still good then."""
+    recover, faults = SqlShard.recover, [StoreUnavailable("away", "here")]
+
+    async def interrupted(shard: SqlShard, now: datetime) -> RecoveryRows:
+        if faults:
+            raise faults.pop()
+        return await recover(shard, now)
+
+    monkeypatch.setattr(SqlShard, "recover", interrupted)
+    monkeypatch.setattr(write_batch, "PAUSE", 0.0)
+    store = open_store("sqlite::memory:", shards=2, lease_seconds=600.0)
+    configured = with_channel(Settings(), "fake", "bot", ())
+    async with (
+        Gateway(configured, agents={"bot": ScriptedAgent(name="bot")}, channels=[FakeMessenger()], store=store) as here,
+        Tasks() as tasks,
+    ):
+        await here.cluster_member.begin(tasks)
+        tasks.start("own", here.cluster_member.own(0.0))
+        engines = here.engines
+        await until(lambda: len(engines.leases) == 2 and all(each.is_recovered for each in engines), "both shards")
+        assert not faults
 
 
 async def test_a_process_without_a_file_descriptor_renews_when_it_has_one_again(monkeypatch):

@@ -11,8 +11,10 @@ from rejoinder.runtime.session import journal, payloads
 from rejoinder.runtime.session.notices import UNREADABLE
 from rejoinder.store.sql.values import seal
 from rejoinder.testing import ScriptedAgent
+from rejoinder.testing.patience import until as waits_for
 from tests.conversations.restarting import Machine, settled, until
 from tests.conversations.test_restarts import never, queueing
+from tests.conversations.test_subagents import Team, by_task, told
 
 STRANGE = msgspec.msgpack.encode({"agent": 5})
 
@@ -93,6 +95,7 @@ STRANGE_TO = {
     "session": b'{"key": 7}',
     "turn": msgspec.msgpack.encode({"begins": "odd"}),
     "turn_input": STRANGE,
+    "subagent": b'{"session": 7}',
 }
 WAYS = ["of another version", "damaged"]
 
@@ -195,3 +198,27 @@ async def test_a_session_that_cannot_be_read(tmp_path, caplog, way, has_turn):
         assert len(await gateway.store.sessions()) == await gateway.store.count_sessions() == 1
     assert odd in bodies(machine, "session")
     assert "starts as a new session" in caplog.text
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_sub_agent_that_cannot_be_read(tmp_path, way):
+    """DU-14, TU-36: it does not go on, as nobody knows what it may do; its conversation does, and is told."""
+    machine = Machine(tmp_path)
+    first, second = Team(by_task), Team(lambda text: "(ask)" if "wait" in text else "Thanks.")
+    async with machine.running(first, killed=True):
+        await machine.chat.says("/subagents spawn helper wait")
+        await machine.chat.hears()
+        await first.asked(1)
+    odd = spoil(machine, "subagent", "true", way)
+    async with machine.running(second) as gateway:
+        await machine.chat.says("and now?")
+        await machine.chat.hears("Thanks.")
+        (turn,) = second.turns
+        assert "Your sub-agent helper-1 could not finish: what was stored of it cannot be read." in told(turn)
+        assert [kept.kind for kept in await gateway.store.quarantined()] == ["turn"]
+        assert (odd in bodies(machine, "subagent"), gateway.kept) == (True, ())
+        await gateway.engine.readmission.want(None)
+        await second.asked(2)
+        await waits_for(lambda: second.asked_for == [None], "what it may do, which is nothing")
+        await machine.chat.says("/subagents spawn helper read")
+        assert "is at work" in (await machine.chat.hears()).text

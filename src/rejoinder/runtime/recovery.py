@@ -66,6 +66,8 @@ class Recovery:
             if self._is_shared and unread.of_another_version:
                 what = "%s: the %s of message %s is left to other processes: %s"
                 log.warning(what, unread.where, unread.kind, unread.message, unread.why)
+            elif unread.kind == "subagent":
+                await parts.subagents.write_off(unread.where, unread.root, unread.why)
             else:
                 await parts.queue.quarantine.put_unread(unread)
         events = [event for event in found.events if not await self._entry.move(event)]

@@ -98,7 +98,14 @@ from rejoinder.store.rows import (
     Workload,
     said_about,
 )
-from rejoinder.store.subagents import LogLine, PutSubagent, StoredSubagent, SubagentState, log_of
+from rejoinder.store.subagents import (
+    LogLine,
+    PutSubagent,
+    StoredSubagent,
+    SubagentState,
+    WriteOffSubagent,
+    log_of,
+)
 from rejoinder.store.verbs import (
     PART_MOVES,
     Accept,
@@ -420,6 +427,7 @@ __all__ = [
     "Verb",
     "WithdrawParts",
     "Workload",
+    "WriteOffSubagent",
     "log_of",
     "said_about",
     "scope_of",

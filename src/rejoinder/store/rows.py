@@ -351,9 +351,9 @@ class Backlog(Struct, frozen=True):
 class UnreadableRow(Struct, frozen=True):
     """Something a restart would have resumed if it could be read, with what is known of it anyway."""
 
-    kind: Literal["event", "input", "turn"]
+    kind: Literal["event", "input", "turn", "subagent"]
     id: int
-    """Of the event or turn; of an input, its event's."""
+    """Of the event or turn; of an input, its event's; a sub-agent has none."""
     message: str
     """The platform's id of the message; of a turn, of its last input."""
     where: str
@@ -365,6 +365,8 @@ class UnreadableRow(Struct, frozen=True):
     """The turn only had to be delivered."""
     of_another_version: bool = False
     """It is whole, and in a form that is not known here."""
+    root: str = ""
+    """The session of the conversation of a sub-agent."""
 
 
 class Quarantined(Struct, frozen=True):

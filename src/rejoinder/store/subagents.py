@@ -55,6 +55,12 @@ class PutSubagent(Verb[None], frozen=True):
     subagent: StoredSubagent
 
 
+class WriteOffSubagent(Verb[None], frozen=True):
+    """It has failed, and there is nothing to tell: what is stored of it cannot be read, and stays as it is."""
+
+    session: str
+
+
 class LogLine(Struct, frozen=True):
     """One thing in the log of a sub-agent: what it was told, did or said."""
 

@@ -28,13 +28,14 @@ from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, agent_of, subagent_key, with_event
-from rejoinder.store.base import PutSubagent, StoredSubagent, SubagentState, Verb
+from rejoinder.store.base import PutSubagent, StoredSubagent, SubagentState, Verb, WriteOffSubagent
 from rejoinder.turns.subagents import MOST_AT_ONCE, SpawnRequest, SpawnState, limit_reached, name_for, refusal
 
 log = logging.getLogger(__name__)
 
 ONE_DAY = timedelta(days=1)
 INTERRUPTED = "It was interrupted and did not finish."
+LOST = "Your sub-agent {name} could not finish: what was stored of it cannot be read."
 
 
 class SubagentParent(Struct, frozen=True):
@@ -215,11 +216,14 @@ class Subagents:
         return len(doomed)
 
     async def _note_stopped(self, kept: StoredSubagent) -> None:
-        agent = self._agent_of(kept)
-        async with self._sessions.changing(kept.parent, agent, self._services.clock()) as held:
-            session = with_event(held.session, f"Your sub-agent {kept.name} was stopped.")
+        await self._note(kept.parent, self._agent_of(kept), f"Your sub-agent {kept.name} was stopped.")
+
+    async def _note(self, parent: str, agent: str, event: str, *also: Verb[Any]) -> None:
+        """Its agent is told with its next turn."""
+        async with self._sessions.changing(parent, agent, self._services.clock()) as held:
+            session = with_event(held.session, event)
             try:
-                await self._write(*held.put_verbs(session))
+                await self._write(*also, *held.put_verbs(session))
             except Superseded:
                 held.read_again()
                 return
@@ -304,6 +308,12 @@ class Subagents:
         found = await self._store.open_subagents()
         self._running |= {each.session: each for each in found if each.is_running}
         self._telling |= {each.session: each for each in found if not each.is_running}
+
+    async def write_off(self, session: str, root: str, why: str) -> None:
+        """What is stored of it cannot be read, so nobody knows what it may do: it does not go on, and the agent of its
+        conversation is told (DU-14)."""
+        log.error("%s has failed, because what is stored of it cannot be read: %s", session, why)
+        await self._note(root, agent_of(root), LOST.format(name=session.rpartition(":")[2]), WriteOffSubagent(session))
 
     async def settle(self) -> None:
         """Once its turns go on: an end that nobody heard of is told, and one that has no turn any more has failed."""

@@ -117,6 +117,8 @@ class TurnParts:
         async def asks(question: Question) -> None:
             if (kept := self.subagent_runs.get(run)) is not None:
                 return await self.subagent_runs.ask(run, question, agent, kept, context.settings.rules)
+            if run.message.subagent:  # it was killed, or nobody knows any more what it may do
+                return await self.questions.ask(run.claim, question, agent, run.conversation, frozenset(), None)
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
             heard = [asked.message for asked in run.known_inputs]
             decided = decided_beforehand(context.choices, session, heard, context.settings.rules)

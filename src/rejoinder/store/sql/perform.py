@@ -76,6 +76,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[SqlConnection, Any], Any]] = {
     base.PauseJob: jobs.pause_job,
     base.RequestJobRun: jobs.request_job_run,
     base.PutSubagent: subagents.put_subagent,
+    base.WriteOffSubagent: subagents.write_off_subagent,
     base.PutHookEvents: hook_events.put_hook_events,
     base.ClaimHookEvent: hook_events.claim_hook_event,
     base.FreeHookEvents: hook_events.free_hook_events,

@@ -11,10 +11,11 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from rejoinder.errors import Unreadable
-from rejoinder.store.base import OpenTurn, RecoveryRows, StoredPart, UnreadableRow
+from rejoinder.store.base import Input, OpenTurn, RecoveryRows, StoredPart, UnreadableRow
 from rejoinder.store.recovery import backlogs
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.reads import INPUTS, PARTS, UNTOLD, in_states, of_shard, routes_to_send, turn
+from rejoinder.store.sql.subagents import open_rows, unpack_subagent
 from rejoinder.store.sql.values import (
     EVENT,
     EVENT_COLUMNS,
@@ -48,10 +49,32 @@ def recover(db: SqlConnection, now: datetime, singly: int, within: timedelta, sh
             except Unreadable as problem:
                 unread.append(replace(known(db, row, str(problem)), of_another_version=True))
 
+    lost: dict[str, Damaged | Unreadable] = {}
+
+    def subagent(row: Row) -> None:
+        try:
+            unpack_subagent(row[-1])
+        except (Damaged, Unreadable) as problem:
+            lost[row[0]] = problem
+            raise
+
+    def known(session: str) -> None:
+        """What a sub-agent may do is in its row: without that nothing of it can go on."""
+        if (problem := lost.get(session)) is not None:
+            raise problem
+
     def open_turn(row: Row) -> OpenTurn:
         found = turn(db, row[0])
         assert found is not None, "its number has just been read"
+        known(found.turn.session)
         return found
+
+    def untold_input(row: Row) -> Input:
+        known(row[EVENT_COLUMNS])
+        return input_from(row)
+
+    for _ in readable(open_rows(db, shard), subagent, _unread_subagent):
+        pass
 
     new = db.execute(f"SELECT {EVENT} FROM inbox WHERE state = 'new' {of_shard('inbox', shard)} ORDER BY id")
     open_here = f"state IN ('open', 'answered') {of_shard('turn', shard)}"
@@ -61,11 +84,15 @@ def recover(db: SqlConnection, now: datetime, singly: int, within: timedelta, sh
     return RecoveryRows(
         events=tuple(readable(new, event_from, _unread_event)),
         turns=tuple(readable(left_open, open_turn, _unread_turn)),
-        backlogs=backlogs(readable(untold, input_from, _unread_input), now, singly, within),
+        backlogs=backlogs(readable(untold, untold_input, _unread_input), now, singly, within),
         unknown=_unknown(db, shard),
         to_send=routes_to_send(db, shard),
         unread=tuple(unread),
     )
+
+
+def _unread_subagent(_: SqlConnection, row: Row, why: str) -> UnreadableRow:
+    return UnreadableRow("subagent", 0, "", row[0], why, root=row[1])
 
 
 def _unread_event(db: SqlConnection, row: Row, why: str) -> UnreadableRow:
@@ -86,7 +113,9 @@ def _unread_turn(db: SqlConnection, row: Row, why: str) -> UnreadableRow:
         "WHERE i.turn = ? AND i.state IN ('taken', 'steered') ORDER BY i.event DESC LIMIT 1"
     )
     (message,) = db.execute(asked, row).fetchone() or ("",)
-    return UnreadableRow("turn", row[0], message, session, why, route_from(tuple(place)), answered=state == "answered")
+    answers = db.execute("SELECT 1 FROM subagent WHERE session = ?", (session,)).fetchone() is None
+    route = route_from(tuple(place)) if answers else None
+    return UnreadableRow("turn", row[0], message, session, why, route, answered=state == "answered")
 
 
 def _unknown(db: SqlConnection, shard: int | None) -> tuple[StoredPart, ...]:

@@ -1,12 +1,16 @@
 """What others have written to a shard is found, whatever is in the way."""
 
+from typing import Any
+
 import pytest
 
 from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime import external_changes
-from rejoinder.store.base import AskHome, TellSession
+from rejoinder.store.base import Accept, AskHome, QuarantineEvent, ReadmitEvent, RequestEventRerun, TellSession, Verb
 from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.testing.patience import until
+from rejoinder.testing.store_contract.given import NOW
 
 
 async def test_a_change_that_the_store_could_not_show_is_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,4 +34,32 @@ async def test_a_change_that_the_store_could_not_show_is_looked_for_again(monkey
             return not await engine.store.home_requests()
 
         await until(is_done)
+        assert not faults
+
+
+@pytest.mark.parametrize("how", ["from outside", "in the chat"])
+async def test_what_is_to_run_again_is_looked_for_again(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    """DU-2, DU-15: it was asked for while the store could not be written."""
+    async with conversation(ScriptedAgent("Here I am.")) as chat:
+        (engine,) = chat.gateway.engines
+        await until(lambda: engine.is_recovered)
+        faults = [StoreUnavailable("full", "here")]
+        monkeypatch.setattr(external_changes, "PAUSE", 0.0)
+        as_usual = engine.store.write
+
+        async def write(*verbs: Verb[Any]) -> Any:
+            if faults and isinstance(verbs[0], ReadmitEvent):
+                raise faults.pop()
+            return await as_usual(*verbs)
+
+        monkeypatch.setattr(engine.store, "write", write)
+        said = Inbound("fake", "e1", "m1", Chat("ann", kind="direct"), Sender("ann"), "Are you there?")
+        (event,) = await chat.gateway.store.write(Accept((said,), NOW))
+        await chat.gateway.store.write(QuarantineEvent(event.id, "it crashed"))
+        if how == "in the chat":
+            assert await engine.readmission.want(None) == 1
+        else:
+            await chat.gateway.store.write(RequestEventRerun(event.id))
+            engine.changed()
+        await chat.hears("Here I am.")
         assert not faults

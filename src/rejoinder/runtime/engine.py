@@ -65,7 +65,7 @@ class Engine:
         self.outbox = Outbox(services, owners, UnconfirmedAnswerNotice(services, prefixes, rights.may_resend))
         self.conversations = Conversations(services, self.outbox)
 
-        links = EngineLinks(self._readmit, self._hand_over, self._recovered, nowhere, watcher)
+        links = EngineLinks(self._readmit, self.changed, self._hand_over, self._recovered, nowhere, watcher)
         room = SessionRoom(services, self.conversations, self._sessions, prefixes, rights.may_resend, links)
         self.turn_runner, self.journal, self.background = room.turn_runner, room.journal, room.background
         self.subagents, queue = room.parts.subagents, room.parts.queue
@@ -83,11 +83,7 @@ class Engine:
         what came meanwhile is behind it."""
         await self.subagents.load()
         await self._recovery.run()
-        if self._services.shards > 1:
-            self._external.changed()  # others may have asked something of it
-        else:
-            self._external.home_requests.look()  # the store may have had more shards when something was asked
-        self._external.look()
+        self._external.changed()  # something may have been asked of it meanwhile, or of a shard that is part of it now
         await self.subagents.settle()
 
     def stop_accepting(self) -> None:

@@ -82,7 +82,6 @@ class Recovery:
             await self._decide(events)
         finally:
             parts.queue.slots.resume()
-        await parts.queue.readmission.look()
         self._over.set()
 
     async def _queue(self, found: Found) -> None:

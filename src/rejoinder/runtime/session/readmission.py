@@ -4,12 +4,11 @@ Rule 1: whoever wants it only marks the row. The gateway alone takes it out, her
 Rule 2: the messages wait in their session like new ones; what the quarantined turn has said stays said.
 """
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from rejoinder.errors import StoreUnavailable, Superseded, Unreadable
+from rejoinder.errors import Superseded, Unreadable
 from rejoinder.events import Route
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.backlogs import Backlogs
@@ -28,13 +27,18 @@ log = logging.getLogger(__name__)
 
 class Readmission:
     def __init__(
-        self, services: Services, backlogs: Backlogs, readmit: Callable[[InboxEvent], Awaitable[None]]
+        self,
+        services: Services,
+        backlogs: Backlogs,
+        readmit: Callable[[InboxEvent], Awaitable[None]],
+        changed: Callable[[], None],
     ) -> None:
+        """`changed`: has it looked, until the store could be read."""
         self._store = services.store
         self._backlogs = backlogs
         self._readmit_event = readmit
+        self._changed = changed
         self._clock = services.clock
-        self._looking = asyncio.Lock()
 
     async def want(self, route: Route | None) -> int:
         """Runs again all that is quarantined in this place, or everywhere; returns how much that is."""
@@ -47,7 +51,7 @@ class Readmission:
                     )
                     count += 1
         if count:
-            await self.look()
+            self._changed()
         return count
 
     async def _place_of(self, each: Quarantined) -> Route | None:
@@ -59,14 +63,11 @@ class Readmission:
 
     async def look(self) -> None:
         """Takes out of quarantine what is wanted."""
-        async with self._looking:
-            for each in await self._store.requested_reruns():
-                try:
-                    await self._readmit(each)
-                except StoreUnavailable:
-                    return  # the store has logged it; the next look finds it again
-                except (Superseded, Unreadable) as problem:
-                    log.error("%s %s stays quarantined: %s", each.kind, each.id, problem)
+        for each in await self._store.requested_reruns():
+            try:
+                await self._readmit(each)
+            except (Superseded, Unreadable) as problem:
+                log.error("%s %s stays quarantined: %s", each.kind, each.id, problem)
 
     async def _readmit(self, each: Quarantined) -> None:
         log.info("%s %s is run again", each.kind, each.id)

@@ -33,6 +33,7 @@ class EngineLinks(Struct, frozen=True):
     """What the sessions of an engine reach of it."""
 
     readmit: Callable[[InboxEvent], Awaitable[None]]
+    changed: Callable[[], None]
     hand_over: Callable[[Inbound, Callable[[], bool]], HandoffRow]
     recovered: asyncio.Event
     nowhere: DiscardChannel
@@ -58,7 +59,7 @@ class SessionRoom:
         lanes = Lanes(services, self.turn_runner, self.journal, slots)
         quarantine = Quarantine(services, conversations, prefixes, may_resend)
         backlogs = Backlogs(services, conversations, sessions, lanes, queueing, quarantine)
-        readmission = Readmission(services, backlogs, links.readmit)
+        readmission = Readmission(services, backlogs, links.readmit, links.changed)
         queue = TurnQueue(queueing, lanes, slots, backlogs, quarantine, readmission)
         self.background = BackgroundStarter(
             services, conversations, links.nowhere, sessions, queueing, lanes, links.recovered

@@ -12,6 +12,7 @@ from rejoinder.channels.base import Delivered, Limits
 from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.outbound.draft import Streaming
+from rejoinder.outbound.operations import React, encode
 from rejoinder.runtime.answer.drafting import streaming_at
 from rejoinder.session import SessionSettings, route_home, shard_of
 from rejoinder.store.base import (
@@ -19,6 +20,8 @@ from rejoinder.store.base import (
     AskHome,
     IndexedMessage,
     NoteMessages,
+    PartIntent,
+    PlanParts,
     QuarantineEvent,
     RequestEventRerun,
     TellSession,
@@ -226,6 +229,25 @@ async def test_a_turn_goes_on_when_the_shard_of_its_chat_moves() -> None:
         await go_on(one, two)
         assert world.said[f"chat-{CHAT}"] == ["re #1"]
         assert await attempts(world, 1) == 1
+
+
+async def test_a_reaction_that_could_not_be_made_is_told_as_one() -> None:
+    """SC-1: outcomes return as events of the session; what was said has arrived."""
+    async with two_processes() as (world, one, two):
+        world.agents_answer.clear()
+        await one.says(CHAT)
+        await go_on(one, two)
+        engine, route = two.gateway.engines.of(SESSION), Route("fake", f"chat-{CHAT}")
+        assert engine is not None
+        (lane,) = engine.lanes.at(route)
+        assert lane.run is not None
+        reaction = PartIntent("reaction", route, encode(React("m1", "👍")), "react")
+        await engine.store.write(PlanParts((reaction,), NOW, lane.run.claim))
+        await go_on(one, two)
+        kept = await world.store.session(lane.key)
+        assert kept is not None
+        (event,) = kept.session.system_events
+        assert event.startswith(f"Your reaction in fake chat-{CHAT} was not made: ")
 
 
 async def attempts(world: World, number: int) -> int:

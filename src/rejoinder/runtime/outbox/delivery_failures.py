@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from rejoinder.events import DeliveryFailed, Route
 from rejoinder.outbound import plan
-from rejoinder.outbound.operations import Operation, Sign, decode, words
+from rejoinder.outbound.operations import Operation, React, Sign, decode, words
 from rejoinder.outbound.plan import AnswerWording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.outbox.owners import OwnerChats
@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 UNTOLD: Final = "untold"
 """The cursor that has the unconfirmed notices of a channel."""
 NOT_SENT: Final = "What you said to {channel} {chat} was not delivered: {why}."
+NOT_REACTED: Final = "Your reaction in {channel} {chat} was not made: {why}."
+NOT_DELETED: Final = "A message in {channel} {chat} was not deleted: {why}."
 UNSURE: Final = "It is not known whether what you said to {channel} {chat} arrived: {why}."
 MOST_UNTOLD: Final = 100
 """Of one channel; of more than that the oldest are left to the owner's notice."""
@@ -84,13 +86,13 @@ class DeliveryFailures:
 
     async def given_up(self, row: StoredPart, operation: Operation, error: str) -> FailureRecord:
         if isinstance(operation, Sign):
-            told = await self._for_session(row, error, held=False)
+            told = await self._for_session(row, error, NOT_REACTED if isinstance(operation, React) else NOT_DELETED)
             return FailureRecord(
                 lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error), told
             )
         failed = DeliveryFailed(row.route, row.key, words(operation), error)
         owed = None if is_notice(row) else await self._for_owner(failed, held=False)
-        told = await self._for_session(row, error, held=False)
+        told = await self._for_session(row, error, NOT_SENT)
 
         def then() -> None:
             what = "%s: gave up on a message to %s: %s; `rejoinder dead` lists it"
@@ -115,10 +117,10 @@ class DeliveryFailures:
             self._wake_for(owed)
             self._wake_for(notice)
 
-        told = await self._for_session(row, error, held=True)
+        told = await self._for_session(row, error, UNSURE)
         return FailureRecord(then, (*told, *[each for each in (owed, notice) if each is not None]))
 
-    async def _for_session(self, row: StoredPart, error: str, *, held: bool) -> tuple[AskHome, ...]:
+    async def _for_session(self, row: StoredPart, error: str, sentence: str) -> tuple[AskHome, ...]:
         """The turn of a session in another home was over when its words were planned: it hears with its next turn what
         became of them (SC-1)."""
         if row.turn is None or self._services.shards == 1:
@@ -126,7 +128,7 @@ class DeliveryFailures:
         session = await self._services.store.session_of_turn(row.turn)
         if session is None or self._services.is_at_home(session):
             return ()
-        there, sentence = row.route, UNSURE if held else NOT_SENT
+        there = row.route
         event = sentence.format(channel=there.channel, chat=there.chat, why=error.rstrip(". "))
         return (AskHome(session, TellSession(event)),)
 

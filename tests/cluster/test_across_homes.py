@@ -266,6 +266,19 @@ async def test_a_heartbeat_does_not_speak_while_somebody_talks_there(postgres: S
         await agent.stopped.wait()
 
 
+async def test_a_heartbeat_may_speak_beside_other_turns_of_jobs(postgres: Server) -> None:
+    """TU-26, SC-1: nobody talks there, whatever session such a turn belongs to."""
+    agent = Long()
+    async with two_homes(postgres, agent, heartbeat=True) as homes:
+        about = {"agent": agent.name, "session": f"{agent.name}:report", "text": "Write the report."}
+        await homes.gateway.begin(Background(id="t1", target=homes.chat, **about))
+        await until(lambda: len(agent.turns) == 1)
+        await homes.runs()
+        await until(lambda: len(agent.turns) == 2)
+        await homes.platform.says("ann", "ann", "/stop")
+        await agent.stopped.wait()
+
+
 async def test_what_was_given_up_is_sent_again_by_its_owner(postgres: Server) -> None:
     """DU-3, SC-15: `/status` counts it and `/resend` has it sent, though the chat is in another home than its
     session."""

@@ -10,7 +10,6 @@ from rejoinder.session.keys import deciding_home as deciding_home
 from rejoinder.session.keys import entries_for as entries_for
 from rejoinder.session.keys import home as home
 from rejoinder.session.keys import inherits_from as inherits_from
-from rejoinder.session.keys import is_job as is_job
 from rejoinder.session.keys import job_key as job_key
 from rejoinder.session.keys import route_home as route_home
 from rejoinder.session.keys import session_home as session_home

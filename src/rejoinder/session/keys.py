@@ -71,11 +71,6 @@ def job_key(agent: str, job: str) -> str:
     return _joined(agent, "cron", job)
 
 
-def is_job(key: str) -> bool:
-    """Whether it is the session of a job, in which no person talks."""
-    return key.split(":")[1:2] == ["cron"]
-
-
 def subagent_key(agent: str, root: str, name: str) -> str:
     """The session of a sub-agent of a conversation (TU-36)."""
     return _joined(agent, SUBAGENT, root, name.lower())

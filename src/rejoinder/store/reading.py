@@ -214,6 +214,10 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         those with a sub-agent that works for it."""
         ...
 
+    async def is_talked_to(self, route: Route) -> bool:
+        """Whether a turn that is open in this place, or waits there, is for words that somebody wrote."""
+        ...
+
     async def open_subagents(self) -> tuple[StoredSubagent, ...]:
         """Those at work, and those whose end has not been told, the oldest first."""
         ...

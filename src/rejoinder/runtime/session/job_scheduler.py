@@ -22,7 +22,6 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.session.background import Background
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.write_batch import until_available
-from rejoinder.session import is_job
 from rejoinder.store.base import PutJob, SkipTick, Store, StoredJob, Tick
 from rejoinder.turns.heartbeat import asks_for_nothing, prompt_with
 from rejoinder.turns.job import Job, JobConditions, obstacle
@@ -160,9 +159,7 @@ class JobScheduler:
         there = home.lanes.at(job.target) if job.target is not None else []
         if any(lane.is_talked_to for lane in (home.lanes.get(job.session), *there) if lane is not None):
             return True
-        if not self._is_shared or job.target is None:
-            return False
-        return not all(map(is_job, await home.store.sessions_at_work(job.target)))
+        return self._is_shared and job.target is not None and await home.store.is_talked_to(job.target)
 
 
 def _conditions(

@@ -101,6 +101,8 @@ class Quarantine:
                 await self.put_unreadable_input(unread.where, unread.id, unread.message, None, unread.why)
             case "turn" if unread.answered:  # its answer is fully planned, so the question is no longer needed
                 await self._close(unread.id)
+            case "subagent":
+                pass  # subagents.py writes it off
             case "turn":
                 await self.put_unreadable_turn(unread.where, unread.id, unread.message, unread.route, unread.why)
 

@@ -112,6 +112,18 @@ def sessions_at_work(db: SqlConnection, route: Route, beside: bool = False) -> t
     return tuple(sorted(found))
 
 
+def is_talked_to(db: SqlConnection, route: Route) -> bool:
+    at_work = f"{INPUTS} i.turn IN (SELECT id FROM turn WHERE place = ? AND state = 'open')"
+    under_way = [(row, False) for row in db.execute(at_work, (find_place(db, route),))]
+    waiting = [(row, True) for row in db.execute(f"{INPUTS} {UNTOLD}")]
+    for row, may_be_elsewhere in (*under_way, *waiting):
+        with suppress(Unreadable, Damaged):
+            inbound = input_from(row).event.inbound
+            if inbound.entry != "cron" and not (may_be_elsewhere and inbound.route != route):
+                return True
+    return False
+
+
 def _with_subagents(db: SqlConnection, route: Route) -> set[str]:
     sql = "SELECT body FROM subagent WHERE state = 'running' AND channel = ? AND chat = ?"
     found: set[str] = set()

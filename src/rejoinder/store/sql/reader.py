@@ -229,6 +229,9 @@ class SqlReader:
     async def sessions_at_work(self, route: Route, *, beside: bool = False) -> tuple[str, ...]:
         return await self._read(lookups.sessions_at_work, route, beside)
 
+    async def is_talked_to(self, route: Route) -> bool:
+        return await self._read(lookups.is_talked_to, route)
+
     async def earlier_job_reply(self, job: str, digest: str) -> JobReply | None:
         return await self._read(jobs.earlier_job_reply, job, digest)
 

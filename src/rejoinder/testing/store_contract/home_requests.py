@@ -7,19 +7,24 @@ from msgspec.structs import replace
 from rejoinder.errors import Superseded
 from rejoinder.events import Question
 from rejoinder.store.base import (
+    Accept,
     AnswerAgent,
     AskHome,
+    BeginTurn,
+    Destination,
     EndHomeRequest,
     EndRun,
     PutQuestion,
     PutSubagent,
+    RouteEvent,
+    RunClaim,
     StopWork,
     StoredHomeRequest,
     StoredQuestion,
     StoredSubagent,
     TellSession,
 )
-from rejoinder.testing.store_contract.given import HERE, NOW, THREAD, begun, refused, waiting
+from rejoinder.testing.store_contract.given import HERE, NOW, THREAD, an_inbound, begun, refused, waiting
 from rejoinder.testing.store_contract.leases import TELEGRAM
 from rejoinder.testing.store_contract.opened import Opened, claimed_by, elsewhere_in, shard_at
 
@@ -65,6 +70,24 @@ class HomeRequestsKept(Opened):
             assert await store.sessions_at_work(THREAD, beside=True) == ()
             await store.write(PutSubagent(replace(sub, state="ended")))
             assert await store.sessions_at_work(HERE, beside=True) == ("t",)
+
+    async def test_whether_somebody_talks_in_a_place_is_known(self, tmp_path: Path) -> None:
+        """TU-26: by the words that run or wait there; whoever owns them, and whatever session a job has."""
+        async with self.opened(tmp_path) as store:
+            own = replace(an_inbound(1), entry="cron")
+            (event, said) = await store.write(Accept((own, an_inbound(2)), NOW))
+            for each in (event, said):
+                await store.write(RouteEvent(each.id, (Destination("s"),)))
+            assert await store.is_talked_to(HERE)
+            assert not await store.is_talked_to(THREAD)
+            run = await store.write(BeginTurn("s", HERE, (said.id,), NOW))
+            assert isinstance(run, RunClaim)
+            assert await store.is_talked_to(HERE)
+            await store.write(EndRun(run, "answered", NOW))
+            assert not await store.is_talked_to(HERE)
+            run = await store.write(BeginTurn("s", HERE, (event.id,), NOW))
+            assert isinstance(run, RunClaim)
+            assert not await store.is_talked_to(HERE)
 
     async def test_questions_of_other_homes_are_found(self, tmp_path: Path) -> None:
         """SC-15: as long as they are open; whose they were is known longer."""

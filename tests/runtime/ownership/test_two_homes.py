@@ -17,6 +17,7 @@ from rejoinder.runtime.answer.drafting import streaming_at
 from rejoinder.session import SessionSettings, route_home, shard_of
 from rejoinder.store.base import (
     Accept,
+    AnswerAgent,
     AskHome,
     IndexedMessage,
     NoteMessages,
@@ -24,6 +25,7 @@ from rejoinder.store.base import (
     PlanParts,
     QuarantineEvent,
     RequestEventRerun,
+    StopWork,
     TellSession,
 )
 from rejoinder.store.sqlite.store import open_store
@@ -278,6 +280,27 @@ def test_each_message_gets_one_answer_in_a_session_of_many_homes() -> None:
     search(OneSession, 30)
 
 
+async def test_a_request_that_fails_stays_and_is_logged_once(caplog, monkeypatch) -> None:
+    """SC-12: it is tried again at each look, and holds up none behind it."""
+    async with two_processes() as (world, one, two):
+        engine = two.gateway.engines.of(SESSION)
+        assert engine is not None
+
+        async def fails(*_) -> None:
+            raise ValueError("odd")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(engine.subagents, "stop", fails)
+            for asked in (StopWork(Route("fake", f"chat-{CHAT}")), TellSession("It was not delivered.")):
+                await world.store.write(AskHome("bot:main", asked))
+            for _ in range(3):
+                await go_on(one, two)
+            assert [type(left.request) for left in await engine.store.home_requests()] == [StopWork]
+        assert [each.levelname for each in caplog.records if "could not be done" in each.message] == ["ERROR"]
+        await go_on(one, two)
+        assert await engine.store.home_requests() == ()
+
+
 async def test_what_a_home_was_asked_is_done_also_when_its_store_has_become_one_shard():
     """SC-1, SC-23: it was asked in a cluster, whose store was then copied for one gateway alone."""
     store, channel, agent = open_store(MEMORY), FakeChannel(), ScriptedAgent()
@@ -290,5 +313,17 @@ async def test_what_a_home_was_asked_is_done_also_when_its_store_has_become_one_
             return not await gateway.engine.store.home_requests()
 
         await until(is_done)
+        await channel.close()
+        await serving
+
+
+async def test_the_reply_to_an_answer_is_said_also_when_its_store_has_become_one_shard():
+    """SC-15, SC-23: the question was over by then."""
+    store, channel, agent = open_store(MEMORY), FakeChannel(), ScriptedAgent()
+    await store.write(AskHome("bot:main", AnswerAgent("q1", "yes", Route(channel.name, "ann"), "ann")))
+    settings = with_channel(Settings(), channel.name, agent.name, ())
+    async with Gateway(settings, agents={agent.name: agent}, channels=[channel], store=store) as gateway:
+        serving = asyncio.create_task(gateway.serve())
+        await until(lambda: channel.messages)
         await channel.close()
         await serving

@@ -22,6 +22,8 @@ class HomeRequests:
         self._clock = parts.services.clock
         self._tasks = parts.services.tasks
         self._looking: asyncio.Task[None] | None = None
+        self._failed: set[int] = set()
+        """Those that could not be done, and whose failure is in the log. They are tried again at each look."""
 
     def look(self) -> None:
         """Returns at once: a run may take its time to stop. What comes while one look is under way the next one finds,
@@ -31,7 +33,9 @@ class HomeRequests:
 
     async def _look(self) -> None:
         try:
-            for each in await self._store.home_requests():
+            asked = await self._store.home_requests()
+            self._failed &= {each.id for each in asked}
+            for each in asked:
                 try:
                     await self._carry_out(each)
                 except Superseded as lost:  # somebody has changed the session meanwhile: the next look finds it again
@@ -39,7 +43,9 @@ class HomeRequests:
                 except StoreUnavailable:
                     raise
                 except Exception:  # one request must not hold up those behind it
-                    log.exception("%s: what another home asked for could not be done", each.session)
+                    if each.id not in self._failed:
+                        log.exception("%s: what another home asked for could not be done", each.session)
+                    self._failed.add(each.id)
         except StoreUnavailable as fault:
             log.debug("not now: %s", fault)  # the store has logged it already
 
@@ -77,3 +83,5 @@ class HomeRequests:
             batch.add_all((conversation.parts_to_say((answered.says,), self._clock()),))
         await batch.write(self._store)
         answered.then()
+        if conversation is not None:
+            conversation.sender.wake(rows=True)

@@ -16,6 +16,7 @@ from rejoinder.runtime.session.subagents import SubagentParent
 from rejoinder.session import job_key, route_home, session_home, shard_of
 from rejoinder.store.base import Accept, AskHome, IndexedMessage, NoteMessages, RequestJobRun, StopWork
 from rejoinder.store.postgresql.store import open_store
+from rejoinder.store.sql.values import seal
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import FakePlatform
@@ -355,3 +356,23 @@ async def test_a_question_that_cannot_be_read_holds_up_no_other_home(postgres: S
         await other.write(Accept((shown,), NOW, homes=(home,)))
         await other.close()
         await until(lambda: len(homes.told("You are")) == 2)
+
+
+async def test_a_sub_agent_of_another_version_is_left_to_it(postgres: Server) -> None:
+    """SC-25, TU-36: neither it nor its turn goes on here, and nothing else waits for them."""
+    agent = Team(by_task)
+    async with two_homes(postgres, agent) as homes:
+        database, engine = database_of(homes.url), homes.gateway.engines.of_session(homes.session)
+        assert engine is not None
+        parent = SubagentParent(homes.session, agent.name, homes.chat, (), lifts=True, key="k1", by_person=True)
+        await engine.subagents.start(SpawnRequest(agent.name, "wait"), parent)
+        await agent.asked(1)
+        strange = seal(b'{"session": 7}').hex()
+        postgres.execute(f"UPDATE subagent SET body = '\\x{strange}'", database)
+        await homes.gateway.engines.hand_over(shard_of(session_home(homes.session), SHARDS), 0.0)
+        await until(lambda: owns(homes.gateway, SHARDS))
+        await homes.begins("t2", "And now?")
+        await agent.asked(2)
+        assert "could not finish" not in told(agent.turns[1])
+        assert postgres.execute("SELECT state FROM subagent", database) == [("running",)]
+        assert ("open",) in postgres.execute("SELECT state FROM turn", database)

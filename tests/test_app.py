@@ -10,7 +10,7 @@ from rejoinder.config.load import read
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.events import Chat, Sender
-from rejoinder.runtime.foreign import ForeignError
+from rejoinder.runtime.foreign_calls import ForeignError
 from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import FakeChannel, FakePlatform, ModelServer, ScriptedAgent
 from rejoinder.testing.model_server import Refuse, Say

@@ -27,7 +27,7 @@ from rejoinder.room_log import ChannelStorage
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.cluster_member import ClusterMember, ProcessRole
 from rejoinder.runtime.engine import Engine, utc_now
-from rejoinder.runtime.foreign import called, put_away
+from rejoinder.runtime.foreign_calls import close_foreign, guarded
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
@@ -71,7 +71,7 @@ GRACE = 20.0
 """Seconds for which agents may go on after the gateway is told to end."""
 PUTTING_AWAY = 15.0
 """Seconds for the whole shutdown beyond the grace; a store that accepts nothing for so long is closed as it is."""
-LEFT = 5.0
+AFTER_SHUTDOWN = 5.0
 """Seconds for what still runs after the shutdown; it has been cancelled, and what it was to do is given back."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
@@ -262,7 +262,7 @@ class Gateway:
         def listen(lease: NamedLease | None) -> Coroutine[Any, Any, None]:
             account = account_of(channel)
             inlet = ChannelInlet(channel.name, account, self.intake, self.store, self.tasks, lease)
-            return called(channel.listen(inlet))
+            return guarded(channel.listen(inlet))
 
         if isinstance(channel, ListensEverywhere) and channel.listens_everywhere:
             return await listen(None)
@@ -286,7 +286,7 @@ class Gateway:
         except TimeoutError:  # the store accepts nothing (DU-15), for an unknown time
             await self.store.close()
         if self._serving is not None and self._serving.when() is None:
-            self._serving.reschedule(asyncio.get_running_loop().time() + LEFT)
+            self._serving.reschedule(asyncio.get_running_loop().time() + AFTER_SHUTDOWN)
 
     async def __aenter__(self) -> Self:
         try:
@@ -308,7 +308,7 @@ class Gateway:
         self._stack.push_async_callback(self._pool.close)
         for channel in self.listeners.values():
             if isinstance(channel, CanClose):
-                self._stack.push_async_callback(put_away, channel.name, channel.close)
+                self._stack.push_async_callback(close_foreign, channel.name, channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.tasks)
         for channel in self.listeners.values():

@@ -17,6 +17,6 @@ def main() -> None:
     except KeyboardInterrupt:  # the commands are still being loaded
         sys.exit(INTERRUPTED)
     except SystemExit as end:
-        if leaving := sys.modules.get("rejoinder.cli.leaving"):  # only what runs a loop has something to leave
-            leaving.leave(end.code)
+        if process_end := sys.modules.get("rejoinder.cli.process_end"):  # only what runs a loop may be kept from ending
+            process_end.end_if_kept(end.code)
         raise

@@ -103,7 +103,7 @@ def run(work: Coroutine[Any, Any, T], new_loop: "Callable[[], AbstractEventLoop]
     """Runs it to its end, or until SIGTERM or SIGHUP ends it cleanly."""
     import asyncio
 
-    from rejoinder.cli import leaving
+    from rejoinder.cli import process_end
     from rejoinder.cli.log_lines import format_last_resort
 
     format_last_resort()
@@ -111,7 +111,7 @@ def run(work: Coroutine[Any, Any, T], new_loop: "Callable[[], AbstractEventLoop]
     async def until_told() -> T:
         task = asyncio.current_task()
         assert task is not None
-        asyncio.get_running_loop().set_default_executor(leaving.Executor())
+        asyncio.get_running_loop().set_default_executor(process_end.UnwaitedExecutor())
         for number in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         return await work
@@ -120,4 +120,4 @@ def run(work: Coroutine[Any, Any, T], new_loop: "Callable[[], AbstractEventLoop]
     try:
         return runner.run(until_told())
     finally:
-        leaving.close(runner)
+        process_end.close(runner)

@@ -13,7 +13,7 @@ ownership    leases: how long this process may act for a shard
 listening    the channels as they listen: which do, and what is wrong with one
 cluster_member  a process beside others on one store: keeps its leases, finds what others have written
 unprompted   recovery, open_turns, external_changes, upkeep
-shared       services, settings, live, tasks, write_batch, hooks, hook_events, foreign, toolbox, abilities, serving,
-             profiles, folders, recent, entropy; account_pace and slot_pool, which the engines of a process share;
-             account_notices, settings_agreement and restart_turns, which the processes on a store share
+shared       services, settings, live, tasks, write_batch, hooks, hook_events, foreign_calls, toolbox, abilities,
+             serving, profiles, folders, recent, entropy; account_pace and slot_pool, which the engines of a process
+             share; account_notices, settings_agreement and restart_turns, which the processes on a store share
 """

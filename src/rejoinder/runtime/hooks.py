@@ -28,7 +28,7 @@ from rejoinder.events import (
     SessionStarted,
     TurnEnded,
 )
-from rejoinder.runtime.foreign import called
+from rejoinder.runtime.foreign_calls import guarded
 from rejoinder.runtime.hook_events import NAMES, Tellable, hook_events
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.tasks import Tasks
@@ -143,7 +143,7 @@ class Hooks:
         limit = asyncio.timeout(self._seconds)
         try:
             async with limit:
-                await called(hook(happening))
+                await guarded(hook(happening))
         except Exception:  # a hook is foreign code and may raise anything
             if limit.expired():
                 log.warning("the hook %s took longer than %g s and was ended", _name(hook), self._seconds)

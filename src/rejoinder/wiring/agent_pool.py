@@ -9,7 +9,7 @@ from rejoinder.agents.base import Agent, CanClose, TakesTools, ToolSource
 from rejoinder.config import schema
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.engine import Engine
-from rejoinder.runtime.foreign import put_away
+from rejoinder.runtime.foreign_calls import close_foreign
 from rejoinder.wiring.opening import open_agents, open_changed_agents
 
 
@@ -69,4 +69,4 @@ class AgentPool:
 
 async def close(agent: Agent) -> None:
     if isinstance(agent, CanClose):
-        await put_away(agent.name, agent.close)
+        await close_foreign(agent.name, agent.close)

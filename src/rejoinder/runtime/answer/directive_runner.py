@@ -43,7 +43,7 @@ from rejoinder.runtime.answer.handoffs import Handoffs, HandOver
 from rejoinder.runtime.answer.shaped_reply import ShapedReply
 from rejoinder.runtime.answer.speaking import voice_note
 from rejoinder.runtime.answer.unposted import Start
-from rejoinder.runtime.foreign import called
+from rejoinder.runtime.foreign_calls import guarded
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.part_keys import action_stem
 from rejoinder.store.base import RunClaim
@@ -154,7 +154,7 @@ class DirectiveRunner:
         given = Given(directive.args, directive.body, self._conversation.route, context.trigger, context.agent, key)
         try:
             async with asyncio.timeout(ACTING):
-                await called(act(given))
+                await guarded(act(given))
         except TimeoutError:
             await self.log.fail(name, "failed", f"it took longer than {ACTING:.0f} s")
         except Exception as error:  # third-party code may raise anything

@@ -49,12 +49,12 @@ from rejoinder.outbound.verdict import (
 )
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.account_pace import AccountPace
-from rejoinder.runtime.foreign import called
+from rejoinder.runtime.foreign_calls import guarded
 from rejoinder.runtime.outbox.delivery_failures import DeliveryFailures, is_notice
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Unsent
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import ConversationPace
-from rejoinder.runtime.outbox.performing import StoreAndFiles, intent, perform, readable, recognised_by, storable, where
+from rejoinder.runtime.outbox.performing import StoreAndFiles, checked, intent, perform, recognised_by, storable, where
 from rejoinder.runtime.outbox.typing_calls import TypingCalls
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services
@@ -156,8 +156,8 @@ class DeliveryAttempts:
             line.pace.spend()
             with line.typing_calls.speaking(), calling(accepted):
                 call = perform(operation, self._channel, self._route, omitted, self._kept, place, self._clock())
-                outcome = await called(line.low_priority.run(call) if type(operation) is React else call)
-            outcome = readable(outcome)
+                outcome = await guarded(line.low_priority.run(call) if type(operation) is React else call)
+            outcome = checked(outcome)
         except LeaseLost:
             raise
         except Exception as error:  # a channel may be third-party code
@@ -318,11 +318,11 @@ class DeliveryAttempts:
                     looking = channel.find_files(form, row.planned, {message.id for message in known})
                 else:
                     looking = channel.find(form, row.planned)
-                outcome = readable(await called(looking))
+                outcome = checked(await guarded(looking))
                 if isinstance(outcome, Delivered) and outcome.place is None and form.route != self._route:
                     outcome = Delivered(outcome.message, form.route)
             elif can(channel, CanFindOpening) and isinstance(operation, Open):
-                outcome = readable(await called(self._find_opening(row, operation.part, channel)))
+                outcome = checked(await guarded(self._find_opening(row, operation.part, channel)))
         except Exception:  # a channel may be third-party code
             log.exception("%s failed to look a part up", self._channel.name)
         match outcome := storable(outcome):

@@ -3,7 +3,7 @@
 import logging
 from typing import Protocol
 
-from rejoinder.runtime.foreign import called
+from rejoinder.runtime.foreign_calls import guarded
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class DraftRotation:
 
     async def _draft(self, drafts: DraftWriter) -> float | None:
         try:
-            return await called(drafts.work())
+            return await guarded(drafts.work())
         except Exception:  # a channel may be third-party code; the answer itself does not depend on its draft
             log.exception("%s failed while showing a draft", self._where)
             self.leave(drafts)

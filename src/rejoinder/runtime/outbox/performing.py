@@ -61,7 +61,7 @@ def intent(planned: PlannedOperation, route: Route) -> PartIntent:
     return PartIntent(planned.key, route, encode(operation), kind(operation), blobs)
 
 
-def readable(outcome: object) -> Outcome:
+def checked(outcome: object) -> Outcome:
     """As another package's channel may return anything: what is no outcome says nothing about what happened."""
     if type(outcome) is Delivered and outcome.place is None and type(outcome.message) in (str, NoneType):
         return outcome

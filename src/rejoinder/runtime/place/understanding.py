@@ -19,7 +19,7 @@ from rejoinder.events import Attachment, LinkedPage, Route, Step
 from rejoinder.inbound.understanding import MediaToUnderstand, understood
 from rejoinder.media_services import larger_than
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.foreign import called
+from rejoinder.runtime.foreign_calls import guarded
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
@@ -104,7 +104,7 @@ class Understanding:
         async with self._large if (file.size or most) > LARGE else nullcontext():
             if content is None and can(channel, CanFetch):
                 here.sender.check()
-                content = await called(channel.fetch(file, most))
+                content = await guarded(channel.fetch(file, most))
             if content is None:
                 raise NotUnderstood("it could not be fetched")
             if len(content) > most:

@@ -20,7 +20,7 @@ from rejoinder.inbound.documents import document_kind, is_animated, picture_side
 from rejoinder.inbound.media import USUAL, MediaLimits, image_type, is_recording, too_large, worth_fetching
 from rejoinder.media_services import CanDescribePictures, CanPrepareRecordings, CanReadDocuments
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.foreign import called
+from rejoinder.runtime.foreign_calls import guarded
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.completions import CompletionMessage, completed
 from rejoinder.runtime.session.turn_inputs import TurnInput
@@ -148,7 +148,7 @@ async def _fetched(file: Attachment, here: Conversation, *, shown: bool, limits:
         return file
     here.sender.check()
     try:
-        content = await called(channel.fetch(file, limit))
+        content = await guarded(channel.fetch(file, limit))
     except Exception:  # a channel may be foreign code; the message is answered without the file
         log.exception("%s failed while fetching %r", name, file.name)
         return file
@@ -164,7 +164,7 @@ async def _sounding(file: Attachment, here: Conversation, recordings: CanPrepare
     try:
         if content is None and can(channel, CanFetch):
             here.sender.check()
-            content = await called(channel.fetch(file, most))
+            content = await guarded(channel.fetch(file, most))
         if content is None:
             return file
         mime, content = await recordings.prepare(content, most)

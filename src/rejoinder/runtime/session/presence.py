@@ -18,7 +18,7 @@ from rejoinder.events import Route
 from rejoinder.outbound import typing
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.foreign import called
+from rejoinder.runtime.foreign_calls import guarded
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import TypingMode
@@ -88,12 +88,12 @@ class TypingSign:
 
     async def _tell(self, channel: CanType) -> None:
         self._conversation.sender.check()
-        await called(channel.typing(self._conversation.route, author=self._author))
+        await guarded(channel.typing(self._conversation.route, author=self._author))
 
     async def _stop(self, channel: CanStopTyping, last: "asyncio.Task[None]") -> None:
         await asyncio.wait([last])  # a sign that is still on its way would stay
         self._conversation.sender.check()
-        await called(channel.stop_typing(self._conversation.route))
+        await guarded(channel.stop_typing(self._conversation.route))
 
 
 class StatusSigns:
@@ -144,7 +144,7 @@ class StatusSigns:
                 if sign is not None:
                     self._conversation.sender.check()
                     removes = isinstance(call, status.RemoveReaction)
-                    await called(channel.react(self._at, self._message, sign, remove=removes, author=self._author))
+                    await guarded(channel.react(self._at, self._message, sign, remove=removes, author=self._author))
             except LeaseLost:
                 raise
             except Exception:  # a channel may be third-party code; the signs after it are shown anyway

@@ -15,7 +15,7 @@ from rejoinder.channels.base import CanReadThread
 from rejoinder.events import EarlierMessage, Inbound
 from rejoinder.inbound.groups import MOST_OVERHEARD
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.foreign import called
+from rejoinder.runtime.foreign_calls import guarded
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.turn_inputs import TurnInput
@@ -74,7 +74,7 @@ async def _fetched(inbound: Inbound, conversation: Conversation) -> tuple[Earlie
     conversation.sender.check()
     try:
         async with asyncio.timeout(PATIENCE):
-            return await called(channel.thread_before(conversation.route, inbound.message_id, MOST_OVERHEARD))
+            return await guarded(channel.thread_before(conversation.route, inbound.message_id, MOST_OVERHEARD))
     except Exception:  # a channel may be third-party code; the agent is asked anyway
         log.exception("%s failed while reading what was said in %s", name, conversation.route.thread)
         return ()

@@ -16,14 +16,14 @@ T = TypeVar("T")
 
 CANCELLED_WITHIN: Final = "something it waited for was cancelled"
 CLOSING: Final = 10.0
-"""Seconds in which an agent or a channel closes what it has open."""
+"""Seconds in which an agent or a channel has to close what it has open."""
 
 
 class ForeignError(Exception):
     """What a call of foreign code has raised that is no Exception."""
 
 
-async def called(call: Awaitable[T]) -> T:
+async def guarded(call: Awaitable[T]) -> T:
     """What the call returns; whatever it raises is an Exception, unless this task itself is told to end."""
     try:
         return await call
@@ -36,12 +36,12 @@ async def called(call: Awaitable[T]) -> T:
         raise ForeignError(f"{type(problem).__name__}: {problem}") from problem
 
 
-async def put_away(name: str, close: Callable[[], Awaitable[object]]) -> None:
+async def close_foreign(name: str, close: Callable[[], Awaitable[object]]) -> None:
     """Closes it. One that hangs or fails does not keep the others from being closed, nor the store behind them."""
     limit = asyncio.timeout(CLOSING)
     try:
         async with limit:
-            await called(close())
+            await guarded(close())
     except Exception as problem:
         if limit.expired():
             log.warning("%s did not close within %g s, and is left as it is", name, CLOSING)

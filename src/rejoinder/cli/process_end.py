@@ -15,11 +15,11 @@ PATIENCE: Final = 1.0
 """Seconds for what still runs when the work is done; all of it has been told to end before."""
 THREADS: Final = "rejoinder-work"
 """What the names of the threads begin with in which `asyncio.to_thread` works."""
-_left: list[str] = []  # the tasks that go on, and what was not closed
+_kept = threading.Event()  # a task goes on, or something was not closed
 
 
-class Executor(ThreadPoolExecutor):
-    """That of the loop. It does not wait for its threads: `leave` does, for a moment."""
+class UnwaitedExecutor(ThreadPoolExecutor):
+    """That of the loop. It does not wait for its threads: `end_if_kept` does, for a moment."""
 
     def __init__(self) -> None:
         super().__init__(thread_name_prefix=THREADS)
@@ -31,33 +31,31 @@ class Executor(ThreadPoolExecutor):
 def close(runner: asyncio.Runner) -> None:
     """Like `runner.close`, which waits for every task. Who interrupts it wants the end at once."""
     try:
-        if going_on := runner.run(_ended()):
-            _left.extend(going_on)
-        else:
+        if runner.run(_end_others()):
             runner.close()
+        else:
+            _kept.set()
     except KeyboardInterrupt:
-        _left.append("what was being closed")
+        _kept.set()
         raise
 
 
-async def _ended() -> list[str]:
-    """Cancels all other tasks; the names of those that do not end of it."""
+async def _end_others() -> bool:
+    """Cancels all other tasks; whether that has ended them."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
-    if not others:
-        return []
-    _, going_on = await asyncio.wait(others, timeout=PATIENCE)
-    return [task.get_name() for task in going_on]
+    _, going_on = await asyncio.wait(others, timeout=PATIENCE) if others else ((), ())
+    return not going_on
 
 
-def leave(status: object) -> None:
+def end_if_kept(status: object) -> None:
     """Ends the process at once with this status if something would keep it from ending; otherwise returns."""
     until = monotonic() + PATIENCE
     working = [thread for thread in threading.enumerate() if thread.name.startswith(THREADS)]
     for thread in working:
         thread.join(max(0.0, until - monotonic()))
-    if not _left and not any(thread.is_alive() for thread in working):
+    if not _kept.is_set() and not any(thread.is_alive() for thread in working):
         return
     sys.stdout.flush()
     sys.stderr.flush()

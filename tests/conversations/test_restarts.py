@@ -17,7 +17,7 @@ from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, Messages
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.programs.signals import serve_until_told
-from rejoinder.runtime import foreign
+from rejoinder.runtime import foreign_calls
 from rejoinder.runtime.outbox.sender import ConversationSender as OneSender
 from rejoinder.runtime.place.decider import Decider
 from rejoinder.runtime.session.background import Background
@@ -576,7 +576,7 @@ async def test_sigterm_ends_in_good_order(tmp_path):
 async def test_who_takes_no_notice_keeps_no_gateway_from_ending(tmp_path, monkeypatch):
     """TU-20: an agent that catches every exception, also that by which it is told to end: its turn is given back, the
     store is closed, and the next gateway answers."""
-    monkeypatch.setattr(app, "LEFT", 0.01)
+    monkeypatch.setattr(app, "AFTER_SHUTDOWN", 0.01)
     machine, over = Machine(tmp_path), asyncio.Event()
 
     async def is_deaf() -> None:
@@ -605,7 +605,7 @@ async def test_who_takes_no_notice_keeps_no_gateway_from_ending(tmp_path, monkey
 @pytest.mark.parametrize("end", ["hangs", "fails", "exits"])
 async def test_what_does_not_close_keeps_nothing_else_open(tmp_path, monkeypatch, end):
     """TU-20, DU-13: a channel and an agent of another package; the store behind them is free for the next gateway."""
-    monkeypatch.setattr(foreign, "CLOSING", 0.01)
+    monkeypatch.setattr(foreign_calls, "CLOSING", 0.01)
     closed: list[str] = []
 
     async def close(name: str) -> None:

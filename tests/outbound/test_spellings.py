@@ -211,6 +211,8 @@ def test_the_same_in_a_sentence_or_without_an_end(text: str) -> None:
         ("Say <voice>x</voice> to speak, or <voice>y</voice>.", ["outside_actions"]),
         ("Ask <handoff to='bo'> or <send-message chat='c'>.", ["outside_actions"] * 2),
         ("Write `<voice>x</voice>` for that.", []),
+        ("A ` that never closes: <voice>x</voice>\nopens no code.", ["outside_actions"]),
+        ("`<voice>\nopens none either.", ["outside_actions"]),
         ("```\nsay <voice>x</voice>\n```", []),
         (r"Write \<voice>x</voice> for that.", []),
         ("less <b>bold</b> and a < b, <v", []),

@@ -204,10 +204,12 @@ class ReplyReader(StrayReader):
                 if self._header:
                     return at
             elif mark == "<" and not self._in_block and found[1] and not self._is_tag(found[1].lower()):
-                if not self._ticks.open and self._is_untold(found[1].lower()):
+                if self._is_untold(found[1].lower()):
                     if begin < hit:
                         self._show(text[begin:hit])
                         begin = hit
+                    if self._ticks.open:
+                        return self._hold_in_ticks(hit)
                     self._tell_outside(found[1].lower())
                 at = hit + 1
             elif mark == "\\" and end == len(text) and final:

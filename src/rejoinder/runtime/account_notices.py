@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.account_pace import AccountPaces, AccountStanding
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.store.base import PutFact, SharedStore
@@ -31,13 +32,17 @@ class AccountNotices:
         self._holder = holder
 
     async def write(self) -> None:
-        """Waits until something has changed here, and tells it."""
+        """Waits until something has changed here, and tells it. What the store does not take is told the next time."""
         await self._accounts.news.wait()
         self._accounts.news.clear()
         changed = self._accounts.take_changed()
-        for (channel, account), pace in self._accounts:
-            if (channel, account) in changed:
-                await self._store.write(PutFact(SCOPE, _key(channel, account), self._row(pace.standing())))
+        try:
+            for (channel, account), pace in self._accounts:
+                if (channel, account) in changed:
+                    await self._store.write(PutFact(SCOPE, _key(channel, account), self._row(pace.standing())))
+        except StoreUnavailable:
+            self._accounts.note(changed)
+            raise
 
     def _row(self, standing: AccountStanding | None) -> bytes | None:
         if standing is None:

@@ -145,7 +145,7 @@ class AccountPaces:
         """`make` is given what the new one has to call when it changes."""
         known = self._known.get((channel, account))
         if known is None:
-            known = self._known[channel, account] = make(partial(self._note, channel, account))
+            known = self._known[channel, account] = make(partial(self.note, ((channel, account),)))
             if self._grown is not None:
                 known.take_share(self._part, self._grown)
                 known.hear(self._heard.get((channel, account)))
@@ -162,9 +162,10 @@ class AccountPaces:
         changed, self._changed = self._changed, {}
         return changed
 
-    def _note(self, channel: str, account: str) -> None:
+    def note(self, changed: Collection[tuple[str, str]]) -> None:
+        """Others are to be told of these, if there may be others."""
         if self._grown is not None:
-            self._changed[channel, account] = None
+            self._changed.update(dict.fromkeys(changed))
             self.news.set()
 
     def share(self, part: float) -> None:

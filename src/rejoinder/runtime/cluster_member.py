@@ -173,6 +173,7 @@ class ClusterMember:
                 await self._accounts.write()
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already
+                await asyncio.sleep(LOOK_SECONDS)
 
     async def _look(self, grace: float) -> ShardOwners:
         """Returns what it saw."""

@@ -1,14 +1,17 @@
 """Skills, commands and directives that were brought along, in the chat in which they are used."""
 
 import json
+import re
 import sys
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 from typer.testing import CliRunner
 
 from rejoinder import plugins
+from rejoinder.agents.base import Done, TextDelta
 from rejoinder.app import Gateway
 from rejoinder.cli.commands import app
 from rejoinder.config.schema import DirectivesSettings, Settings
@@ -17,8 +20,8 @@ from rejoinder.inbound.commands.command import Arg, Command
 from rejoinder.inbound.outcome import Answer
 from rejoinder.inbound.settings import CommandsSettings
 from rejoinder.outbound.directives.declaration import Argument, Declaration, Tag, some_text
-from rejoinder.outbound.directives.effects import SendText
-from rejoinder.testing import ScriptedAgent, conversation
+from rejoinder.outbound.directives.effects import SendFile, SendText
+from rejoinder.testing import FakeFiles, ScriptedAgent, conversation
 from tests.conversations.agents import said, told
 
 
@@ -195,6 +198,35 @@ async def test_what_it_cannot_do_fails_no_answer(monkeypatch, declared, outcome)
         await chat.says("and?")
         await chat.hears("Oh.")
     assert outcome in told(agent.turns[1])
+
+
+class Attaches:
+    """Puts two files into its folder, and sends them by the directive of somebody else's package."""
+
+    name = "attaches"
+
+    async def run(self, turn):
+        folder = re.search(r"Your outbox folder is (\S+):", turn.system)
+        for file in ("1.txt", "2.txt"):
+            (Path(folder[1]) / file).write_text(file)
+        yield TextDelta('<actions><attach file="1.txt"/><attach file="2.txt"/></actions>\nBoth.')
+        yield Done()
+
+
+async def test_files_of_a_plug_in_share_a_message_as_ours_do(monkeypatch):
+    """OD-55, ME-10: by what its declaration says, not by its name; who installs it allows it."""
+    tag = Tag(name="attach", arguments=(Argument("file", some_text, required=True),))
+    brought = Declaration(
+        "attach", "attaches a file", tag=tag, ability="files", effect=lambda args, _: SendFile(args["file"])
+    )
+    plug_in(monkeypatch, "rejoinder.directives", DIRECTIVE=brought)
+    channel = FakeFiles()
+    async with conversation(Attaches(), channel) as chat:
+        await chat.says("show me")
+        await chat.hears("")
+        await chat.hears("Both.")
+    assert [file.name for file in channel.files] == ["1.txt", "2.txt"]
+    assert len({file.message for file in channel.files}) == 1
 
 
 async def test_what_repeats_somebodys_words_is_not_obeyed(monkeypatch):

@@ -12,10 +12,13 @@ from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, DirectivesSettings, Settings
 from rejoinder.events import Attachment
 from rejoinder.media.settings import MediaSettings, SpeechToText, TextToSpeech
+from rejoinder.outbound.directives.declaration import Declaration, Tag
+from rejoinder.outbound.directives.effects import Speak
 from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.testing.fake_channel import FakeFiles, FakeMessenger
 from rejoinder.testing.patience import until
 from tests.conversations.restarting import Machine
+from tests.conversations.test_plugged_in import plug_in
 from tests.conversations.test_telegram import telegram
 from tests.speech import SENTENCE, recognised, recogniser, speaker, spoken, words
 
@@ -169,6 +172,20 @@ async def test_what_stands_in_the_tag_is_spoken_in_its_place(mouth, streaming, a
     assert mouth.said == ["Good morning."]
     told = [part.text for part in agent.turns[1].parts if part.text.startswith("<system_events")]
     assert "voice: done" in told[0]
+
+
+async def test_a_voice_note_of_a_plug_in_takes_its_place_too(mouth, monkeypatch):
+    """OD-55: whatever the directive is called that speaks."""
+    sing = Declaration("sing", "sings", tag=Tag("sing", body="required"), effect=lambda _, body: Speak(body))
+    plug_in(monkeypatch, "rejoinder.directives", DIRECTIVE=sing)
+    answer = "Before.\n<actions><sing>La.</sing></actions>\nAfter."
+    async with conversation(ScriptedAgent(answer), FakeFiles(), speaking(mouth, "tagged", streaming="blocks")) as chat:
+        await chat.says("hi")
+        await until(lambda: len(shown(chat)) == 3, "all of it")
+        assert shown(chat) == ["Before.", "voice", "After."]
+        for _ in shown(chat):
+            await chat.hears()
+    assert mouth.said == ["La."]
 
 
 @pytest.mark.parametrize(("tts", "command"), [("off", None), ("tagged", ("false",))], ids=["no grant", "a failure"])

@@ -6,7 +6,9 @@ from rejoinder import Directive
 from rejoinder.channels.slack.emoji import REACTIONS as SLACK
 from rejoinder.channels.telegram.emoji import REACTIONS as TELEGRAM
 from rejoinder.outbound.directive_outcome import DirectiveOutcome, directive_outcome
-from rejoinder.outbound.directives import default_registry
+from rejoinder.outbound.directives import default_registry, registry_with
+from rejoinder.outbound.directives.declaration import Declaration, Tag
+from rejoinder.outbound.directives.effects import AddReaction
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 
 EVERYTHING = frozenset(declared.ability for declared in default_registry().declarations if declared.ability)
@@ -85,3 +87,11 @@ def test_a_reaction_is_what_the_platform_is_sent(
 def test_a_channel_without_reactions() -> None:
     """OD-72: it skips the reaction; the emoji does not matter."""
     assert outcome_of("react", emoji="nonsense", can=frozenset()) == DirectiveOutcome("unsupported", CANNOT)
+
+
+def test_a_reaction_of_another_package_is_one() -> None:
+    """OD-55, OD-62: by what it does, not by its name: Telegram has no such emoji for it either."""
+    wave = Declaration("wave", "waves", tag=Tag("wave"), ability="react", effect=lambda *_: AddReaction("🐢"))
+    known = registry_with((wave,))
+    outcome = directive_outcome(Directive("wave", {}), known, can={"react"}, reactions=TELEGRAM, granted=frozenset())
+    assert outcome.outcome == "unsupported"

@@ -241,5 +241,10 @@ class Registry:
         return frozenset(name for name, declared in self.named.items() if declared.among_agents)
 
     @cached_property
+    def of_files(self) -> frozenset[str]:
+        """Those that send files."""
+        return frozenset(declared.name for declared in self.declarations if declared.ability == "files")
+
+    @cached_property
     def shaping(self) -> frozenset[str]:
         return frozenset(declared.name for declared in self.declarations if declared.shapes_reply)

@@ -33,7 +33,6 @@ from rejoinder.runtime.outbox.conversations import Conversation
 log = logging.getLogger(__name__)
 
 NO_RESPONSE = "_(no response)_"
-VOICE = "voice"
 CATCHING_UP = 3.0
 """Seconds for which another message waits for the draft to catch up."""
 
@@ -213,10 +212,9 @@ class StreamedAnswer:
                     self._spoken.note(text)
                     self._text.add(text)
                 case Directive():
-                    if event.name == VOICE and self._text.has_words:  # its place is behind them (ME-3)
-                        await self.catch_up()
                     words_wait = self._text.is_hidden and self._text.has_words
-                    if instead := await self._directive_runner.obey(event, words_wait=words_wait):
+                    catch_up = self.catch_up if self._text.has_words else None
+                    if instead := await self._directive_runner.obey(event, catch_up=catch_up, words_wait=words_wait):
                         self._spoken.note(f"\n\n{instead}\n\n")
                         self._text.add_paragraph(instead)
                 case Problem(code=code, level="debug", detail=detail):

@@ -18,6 +18,7 @@ from rejoinder.channels.base import CanReact
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Directive, Route, Step
 from rejoinder.outbound import plan
+from rejoinder.outbound.directives import send_file
 from rejoinder.outbound.directives.declaration import Declaration, Given
 from rejoinder.outbound.directives.effects import (
     AddReaction,
@@ -38,23 +39,26 @@ from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.action_log import TOO_MANY, ActionLog
 from rejoinder.runtime.answer.context import AnswerContext
+from rejoinder.runtime.answer.directive_effects import effect_of
 from rejoinder.runtime.answer.file_requests import FileRequests
 from rejoinder.runtime.answer.handoffs import Handoffs, HandOver
 from rejoinder.runtime.answer.shaped_reply import ShapedReply
 from rejoinder.runtime.answer.speaking import voice_note
 from rejoinder.runtime.answer.unposted import Start
-from rejoinder.runtime.foreign_calls import guarded
+from rejoinder.runtime.foreign_calls import ForeignError, guarded
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.part_keys import action_stem
 from rejoinder.store.base import RunClaim
 
 log = logging.getLogger(__name__)
 
-FILES = "send_file"
+FILES = send_file.DIRECTIVE.name
+NOT_GRANTED = "it is not granted here"
 ACTING = 10.0
 """Seconds that another package's directive may take; meanwhile nothing more of the answer is shown."""
 
 Act = Callable[[Given], Awaitable[None]]
+CatchUp = Callable[[], Awaitable[None]]
 
 
 class DirectiveRunner:
@@ -80,26 +84,37 @@ class DirectiveRunner:
         self._start = start
         self._spawned: dict[str, int] = {}
 
-    async def obey(self, directive: Directive, *, words_wait: bool = False) -> str:
+    async def obey(self, directive: Directive, *, catch_up: CatchUp | None = None, words_wait: bool = False) -> str:
         """Returns text that should have been spoken and has to be written instead; usually there is none.
 
-        `words_wait`: text before the directive is sent only at the end, so a voice note has to follow that."""
+        `catch_up`: if there are words before it, shows them, so that a voice note appears below them (ME-3).
+        `words_wait`: they are sent only at the end, so a voice note has to follow that."""
         name, known = directive.name, self._context.directives
         declared = known.named[name]
         self.asked = self.asked or not declared.shapes_reply
-        if name != FILES:
-            await self.files.flush()
         if declared.granted and name not in self._context.granted:
-            await self.log.deny(name, "it is not granted here")
+            await self.files.flush()
+            await self.log.deny(name, NOT_GRANTED)
             return _speech_of(directive, declared)
         if declared.granted and is_echo(directive, self._context.texts, known):
+            await self.files.flush()
             await self.log.deny(name, "a message of this turn contains it, so it is an echo")
             return ""
+        try:
+            effect = None if declared.effect is None else effect_of(directive, declared.effect)
+        except ForeignError as error:
+            await self.files.flush()
+            await self.log.fail(name, "failed", str(error))
+            return ""
+        if isinstance(effect, Speak) and catch_up is not None:
+            await catch_up()
+        if not isinstance(effect, SendFile):  # files that follow each other share a message
+            await self.files.flush()
         if declared.act is not None:
             await self._act(directive, declared, declared.act)
-        elif declared.effect is None:
+        elif effect is None:
             self.log.no_effect(name)
-        elif isinstance(effect := declared.effect(directive.args, directive.body or ""), Speak):
+        elif isinstance(effect, Speak):
             return await self._speak(effect.text, name, words_wait=words_wait)
         else:
             await self._carry_out(effect, name, declared)
@@ -115,7 +130,7 @@ class DirectiveRunner:
         """A file that the agent gave beside its text, with the same authority as the directive."""
         self.asked = True
         if FILES not in self._context.granted:
-            return await self.log.deny(FILES, "it is not granted here")
+            return await self.log.deny(FILES, NOT_GRANTED)
         await self.files.send(request, FILES, content)
 
     async def _carry_out(self, effect: Effect, name: str, declared: Declaration) -> None:

@@ -270,7 +270,7 @@ def _room(message: InboundMessage, channel: ChannelRules) -> tuple[str, ...]:
 
 def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | None:
     """The folder from which a run of this session may send files, if it may send any."""
-    if settings.outbox_of is None or "send_file" not in settings.granted:
+    if settings.outbox_of is None or settings.granted.isdisjoint(settings.directives.of_files):
         return None
     return settings.outbox_of(session)
 

@@ -5,7 +5,20 @@ import pytest
 from rejoinder.events import NewThread, Part, Route
 from rejoinder.events.outcomes import Delivered, Rejected, RetryAfter, Unknown
 from rejoinder.outbound.operations import Amend, Open, React, Remove, Say
-from rejoinder.outbound.verdict import MOST_TRIES, Arrived, Forget, GiveUp, HoldBack, LookUp, Retry, judge
+from rejoinder.outbound.verdict import (
+    MOST_LOOKS,
+    MOST_TRIES,
+    Arrived,
+    Forget,
+    GiveUp,
+    HoldBack,
+    LookAgain,
+    LookUp,
+    Resend,
+    Retry,
+    judge,
+    judge_look,
+)
 
 ROUTE = Route("fake", "room")
 PLAIN = Part(ROUTE, "*hi*")
@@ -96,3 +109,32 @@ def test_pauses_grow_and_end():
 def test_resend_is_for_who_would_rather_have_it_twice():
     """DU-3: `on_unknown = "resend"`."""
     assert judge(Unknown("x"), SAY, BLIND, tries=1, on_unknown="resend") == Retry(1.0, "x")
+
+
+OPENING = Open(Part(ROUTE, "…"))
+LAST = MOST_LOOKS
+
+
+@pytest.mark.parametrize(
+    ("found", "operation", "looks", "on_unknown", "verdict"),
+    [
+        (Delivered("9", ROUTE), SAY, 1, "hold", Arrived("9", ROUTE)),
+        (Delivered("9"), OPENING, LAST, "hold", Arrived("9")),
+        (RetryAfter(None, "it is not there"), SAY, 1, "hold", Retry(0.0, "reset")),
+        (RetryAfter(7, "it is not there"), SAY, LAST, "hold", Retry(0.0, "reset")),
+        (RetryAfter(7, "429", limited=True), SAY, LAST, "hold", LookAgain(7, counted=False)),
+        (RetryAfter(None, "429", True, True), SAY, 1, "hold", LookAgain(1.0, counted=False, everywhere=True)),
+        (Unknown("502"), SAY, 1, "hold", LookAgain(1.0)),
+        (Unknown("502"), SAY, LAST - 1, "resend", LookAgain(LAST - 1)),
+        (Unknown("502"), SAY, LAST, "hold", HoldBack("reset")),
+        (Unknown("502"), SAY, LAST, "resend", Resend()),
+        (Unknown("502"), OPENING, LAST, "resend", Forget("reset")),
+        (Rejected("not found"), OPENING, 1, "hold", Forget("not found")),
+        (Rejected("missing access"), SAY, 1, "hold", LookAgain(1.0)),
+        (Rejected("missing access"), SAY, LAST, "hold", HoldBack("reset")),
+        (Rejected("missing access"), SAY, LAST, "resend", Resend()),
+    ],
+)
+def test_what_follows_from_a_look(found, operation, looks, on_unknown, verdict):
+    """DU-3: sent again only where it is surely not there, or as configured; no message is dropped without a word."""
+    assert judge_look(found, operation, "reset", looks=looks, on_unknown=on_unknown) == verdict

@@ -3,6 +3,7 @@
 Rule 1: what certainly did not arrive is tried again; what the platform will never accept, once more in a reduced form.
 Rule 2: what may have arrived is not repeated, unless that is harmless or configured.
 Rule 3: an operation that adds no text, such as the opening of a draft, is never left for a person to decide.
+Rule 4: where the platform can be asked, it is asked for half a minute whether a message is there (`judge_look`).
 docs/delivery.md has the whole grid, generated from `judge`.
 """
 
@@ -29,6 +30,10 @@ MOST_TRIES: Final = 3000
 """About a day of trying: platforms have been down for a night, and messages of that night are sent after it."""
 MOST_TRIES_OF_A_SIGN: Final = 5
 """A reaction or removal that keeps failing must not hold up a conversation."""
+MOST_LOOKS: Final = 8
+LOOK_PAUSE: Final = 1.0
+"""How often the platform is asked whether an unconfirmed part is there, and by how many seconds the pause grows each
+time: about half a minute in all (DU-3)."""
 
 
 class Arrived(Struct, frozen=True):
@@ -70,7 +75,20 @@ class GiveUp(Struct, frozen=True):
     error: str
 
 
+class LookAgain(Struct, frozen=True):
+    """Ask once more after so many seconds. `counted`: this was an answer, and not a limit of the platform."""
+
+    seconds: float
+    counted: bool = True
+    everywhere: bool = False
+
+
+class Resend(Struct, frozen=True):
+    """Nobody knows whether it is there, and it is sent again, as configured."""
+
+
 Verdict = Arrived | Retry | LookUp | HoldBack | Forget | GiveUp
+LookVerdict = Arrived | Retry | LookAgain | Resend | HoldBack | Forget
 
 
 def judge(
@@ -113,6 +131,29 @@ def judge(
             if on_unknown == "resend":
                 return _again(operation, 0.0, reason, tries, jitter)
             return Forget(reason) if isinstance(operation, Open) else HoldBack(reason)
+
+
+def judge_look(
+    found: Outcome, operation: Operation, error: str, *, looks: int, on_unknown: OnUnknown = "hold"
+) -> LookVerdict:
+    """What follows when the platform has been asked whether a part is there. `error`: why its result is unknown;
+    `looks`: the number of looks, this one included."""
+    match found:
+        case Delivered(message=message, place=place):
+            return Arrived(message, place)
+        case RetryAfter(limited=True):
+            seconds = found.seconds if found.seconds is not None else LOOK_PAUSE
+            return LookAgain(seconds, counted=False, everywhere=found.everywhere)
+        case RetryAfter():
+            return Retry(0.0, error)
+        case Rejected(reason=reason) if isinstance(operation, Open):
+            return Forget(reason)
+        case Rejected() | Unknown():  # that it cannot be asked for says nothing about a message
+            if looks < MOST_LOOKS:
+                return LookAgain(looks * LOOK_PAUSE)
+            if isinstance(operation, Open):
+                return Forget(error)
+            return Resend() if on_unknown == "resend" else HoldBack(error)
 
 
 def _again(operation: Operation, seconds: float, reason: str, tries: int, jitter: float) -> Verdict:

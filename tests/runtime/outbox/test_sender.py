@@ -10,14 +10,14 @@ from rejoinder.channels.base import Delivered, Limits, Rejected, RetryAfter, Unk
 from rejoinder.channels.telegram import CHANNEL
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
-from rejoinder.outbound import plan
+from rejoinder.outbound import plan, verdict
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.operations import Amend, React, Say, decode, keyed, kind, words
 from rejoinder.outbound.plan import AnswerWording
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime import account_pace, write_batch
-from rejoinder.runtime.outbox import delivery_attempt, yielding_calls
+from rejoinder.runtime.outbox import yielding_calls
 from rejoinder.runtime.outbox.delivery_results import Sent
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.store.base import YIELDING, ClaimPart, MarkSent, MarkUnknown, PartIntent, PlanParts, RetryPart
@@ -365,7 +365,7 @@ async def test_a_blind_platform_holds_and_an_owner_resends():
 async def test_a_platform_that_can_be_asked_is_asked(found, seen, monkeypatch):
     """DU-3: read back; sent again only when it is surely not there."""
     async with place(Finder(*found)) as here:
-        monkeypatch.setattr(delivery_attempt, "LOOK_PAUSE", 0.0)
+        monkeypatch.setattr(verdict, "LOOK_PAUSE", 0.0)
         here.channel.fails(Unknown("reset"), accepted=True)
         await here.conversation.send("one")
         assert here.seen() == seen
@@ -373,7 +373,7 @@ async def test_a_platform_that_can_be_asked_is_asked(found, seen, monkeypatch):
 
 async def test_a_limit_is_kept_also_by_who_looks_something_up(monkeypatch):
     """DE-32: it says nothing about the part, which is looked up again when it is over; nothing goes there before."""
-    monkeypatch.setattr(delivery_attempt, "LOOKS", 1)
+    monkeypatch.setattr(verdict, "MOST_LOOKS", 1)
     async with place(Finder(RetryAfter(60, "429", limited=True), Delivered("9001"))) as here:
         here.channel.fails(Unknown("reset"), accepted=True)
         sending = await here.begins(here.conversation.send("one"))
@@ -386,12 +386,31 @@ async def test_a_limit_is_kept_also_by_who_looks_something_up(monkeypatch):
 
 async def test_a_channel_that_fails_to_look_something_up_has_not_found_it(monkeypatch):
     """DE-3: a channel may be anybody's code; it is held in the end, and what follows goes out."""
-    monkeypatch.setattr(delivery_attempt, "LOOK_PAUSE", 0.0)
+    monkeypatch.setattr(verdict, "LOOK_PAUSE", 0.0)
     async with place(Finder()) as here:
         here.channel.fails(Unknown("reset"), accepted=True)
         assert await here.conversation.send("one") is None
         assert await here.conversation.send("two") is not None
         assert [row.state for row in await here.store.parts_in("held", "unknown")] == ["held"]
+
+
+async def test_a_platform_that_refuses_to_look_has_not_lost_the_message(monkeypatch):
+    """DU-3: that it cannot be asked for says nothing about it, so a person decides."""
+    monkeypatch.setattr(verdict, "LOOK_PAUSE", 0.0)
+    async with place(Finder(*[Rejected("missing access")] * 8)) as here:
+        here.channel.fails(Unknown("reset"), accepted=True)
+        assert await here.conversation.send("one") is None
+        assert [row.state for row in await here.store.parts_in("held", "unknown")] == ["held"]
+
+
+async def test_each_message_is_looked_for_as_long_as_the_first(monkeypatch):
+    """DU-3: one that was not found takes nothing from the time of the next."""
+    monkeypatch.setattr(verdict, "LOOK_PAUSE", 0.0)
+    async with place(Finder(*[Unknown("not now")] * 9, Delivered("9001"))) as here:
+        here.channel.fails(Unknown("reset"), accepted=True)
+        assert await here.conversation.send("one") is None
+        here.channel.fails(Unknown("reset"), accepted=True)
+        assert await here.conversation.send("two") == "9001"
 
 
 async def test_after_a_restart_what_was_under_way_is_settled_first():

@@ -26,7 +26,6 @@ from rejoinder.channels.base import (
     OpensPlaces,
     Outcome,
     Rejected,
-    RetryAfter,
     Unknown,
 )
 from rejoinder.crashpoint import calling, crashpoint
@@ -40,12 +39,15 @@ from rejoinder.outbound.verdict import (
     Forget,
     GiveUp,
     HoldBack,
+    LookAgain,
     LookUp,
     OnUnknown,
     Recognises,
+    Resend,
     Retry,
     Verdict,
     judge,
+    judge_look,
 )
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.account_pace import AccountPace
@@ -76,10 +78,6 @@ from rejoinder.store.base import (
 
 log = logging.getLogger(__name__)
 
-LOOKS = 8
-LOOK_PAUSE = 1.0
-"""How often the platform is asked whether an unconfirmed part is there, and by how many seconds the pause grows each
-time: about half a minute in all (DU-3)."""
 LATEST_MESSAGES = 50
 OPENING: Final = "open"
 LEFT: Final = timedelta(seconds=10)
@@ -128,7 +126,8 @@ class DeliveryAttempts:
         self._clock = services.clock
         self._failures = failures
         self._line_ref = ref(line)
-        self._looks = 0
+        self._looks: dict[int, int] = {}
+        """How often the platform was asked for a part."""
 
     @property
     def _line(self) -> PartQueue:
@@ -240,8 +239,8 @@ class DeliveryAttempts:
         # Waiting callers go on before the receipt is safe: what they write comes after it, mostly in the same commit.
         sent = self.arriving[row.key] = Sent(message)
         self._line.over(row, sent)
-        if owed := self._failures.said_again(self._route):
-            also = (*also, *owed)
+        if again := self._failures.said_again(self._route):
+            also = (*also, *again)
             self._line.has_more()
         if type(operation) is Remove:
             also = (*also, ForgetMessage(self._route, operation.message))
@@ -258,7 +257,6 @@ class DeliveryAttempts:
             self._line.messages.forget(operation.message)
         if isinstance(known, IndexedMessage) and (index := self._index(place)) is not None:
             index.note(known)
-        self._looks = 0
         if reply is not None:
             hooks.tell(reply, kept=True)
 
@@ -325,32 +323,28 @@ class DeliveryAttempts:
                 outcome = checked(await guarded(self._find_opening(row, operation.part, channel)))
         except Exception:  # a channel may be third-party code
             log.exception("%s failed to look a part up", self._channel.name)
-        match outcome := storable(outcome):
-            case Delivered(message=message, place=place):
+        looks = self._looks.pop(row.id, 0) + 1
+        verdict = judge_look(storable(outcome), operation, row.error, looks=looks, on_unknown=self._on_unknown)
+        match verdict:
+            case Arrived(message=message, place=place):
                 unwanted = await self._unwanted(row, operation, message, now)
                 await self._arrived(row, operation, message, now, *unwanted, place=place)
-            case Rejected(reason=reason):  # the opening was not found
-                await self._forget(row, reason)
-            case RetryAfter(limited=False):
-                await self._keep(RetryPart(row, now, row.error, omitted=row.omitted))
+            case Retry():
+                await self._later(row, verdict, now)
+                self.looking.discard(row.id)
+            case LookAgain(seconds=seconds, counted=counted):
+                self._looks[row.id] = looks if counted else looks - 1
+                if not counted:
+                    self._line.pace.pause(seconds, everywhere=verdict.everywhere)
+                asyncio.get_running_loop().call_later(seconds, self._line.settle, row)
+            case Resend():
+                await self._keep(ResendPart(row))
                 self.looking.discard(row.id)
                 self._line.has_more()
-            case RetryAfter():  # a rate limit: this does not count as a look
-                seconds = outcome.seconds if outcome.seconds is not None else LOOK_PAUSE
-                self._line.pace.pause(seconds, everywhere=outcome.everywhere)
-                asyncio.get_running_loop().call_later(seconds, self._line.settle, row)
-            case _:
-                self._looks += 1
-                if self._looks < LOOKS:
-                    asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self._line.settle, row)
-                elif isinstance(operation, Open):
-                    await self._forget(row, row.error)
-                elif self._on_unknown == "resend":
-                    await self._keep(ResendPart(row))
-                    self.looking.discard(row.id)
-                    self._line.has_more()
-                else:
-                    await self._hold(row, operation, row.error)
+            case HoldBack(error=error):
+                await self._hold(row, operation, error)
+            case Forget(error=error):
+                await self._forget(row, error)
 
     async def _find_opening(self, row: StoredPart, part: Part, channel: CanFindOpening) -> Outcome:
         """Looks only where nothing else of ours can be: what may have arrived meanwhile is not touched."""

@@ -2,6 +2,8 @@
 
 from typing import Final, Literal
 
+from msgspec import Struct
+
 Display = Literal["full", "compact", "none"]
 WorkPlace = Literal["chat", "log", "nowhere"]
 """Where people follow a turn: a sub-agent's in its log, and nobody follows one that only listens, or a heartbeat."""
@@ -35,3 +37,48 @@ def tool_name(title: str, kind: str, display: Display, *, group: bool) -> str:
     configured."""
     by_kind = display == "compact" or (group and kind in TELLING)
     return kind if by_kind else " ".join(title.split())
+
+
+class AddLine(Struct, frozen=True):
+    """A line by itself."""
+
+    text: str
+
+
+class AddToLine(Struct, frozen=True):
+    """More characters for the line that was added last."""
+
+    text: str
+
+
+class ToolLines:
+    """The lines that tell of tools: one for each; equal ones in a row share a line with their count."""
+
+    def __init__(self, display: Display, *, group: bool) -> None:
+        self._display: Display = display
+        self._group = group
+        self._name: str | None = None  # in the line that was added last, while nothing has followed it
+        self._id = self._kind = ""
+        self._times = 0
+
+    def start(self, id: str, title: str, kind: str) -> tuple[AddLine | AddToLine, ...]:
+        name = tool_name(title, kind, self._display, group=self._group)
+        if name == self._name:
+            self._times += 1
+            return ()
+        counted = self.end()
+        self._name, self._id, self._kind, self._times = name, id, kind, 1
+        return (*counted, AddLine(f"_{TOOL_MARK}{name}_"))
+
+    def rename(self, id: str, title: str) -> tuple[AddToLine, ...]:
+        """Shown text only grows, so a better name is added after the first one, unless something has followed it."""
+        name = tool_name(title, self._kind, self._display, group=self._group)
+        if id != self._id or self._times != 1 or name == self._name:
+            return ()
+        self._name = name
+        return (AddToLine(f" {name}"),)
+
+    def end(self) -> tuple[AddToLine, ...]:
+        """Something else follows."""
+        times, self._name, self._times = self._times, None, 0
+        return (AddToLine(f" ×{times}"),) if times > 1 else ()

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,7 +30,7 @@ from rejoinder.agents.base import (
 )
 from rejoinder.events import Turn
 from rejoinder.outbound.directives.effects import SendFile
-from rejoinder.outbound.tools import TOOL_MARK, Display, tool_name
+from rejoinder.outbound.tools import AddLine, AddToLine, Display, ToolLines
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.answer.answer_sink import AnswerSink
 from rejoinder.runtime.session.attempts import Answers
@@ -100,11 +100,9 @@ class Relay:
         self._shows = shows
         self._callbacks = callbacks
         self._thoughts = shows.thoughts
-        self._letters = StreamRepair()
+        self._repair = StreamRepair()
         self._answers: Answers | None = None  # called before the first words are passed on
-        self._tool: str | None = None  # the tool shown last
-        self._times: int = 0  # how often in a row
-        self._shown = "", ""  # its id and kind
+        self._tool_lines = ToolLines(shows.tools, group=run.inputs[-1].message.in_group)
         self._fairness = Fairness()
         self._heard = 0
         self._to_remember = self._to_think = shows.most  # characters that may still be kept
@@ -221,7 +219,7 @@ class Relay:
 
     async def _say(self, piece: str) -> None:
         self._heard += len(piece)
-        if not (text := self._letters.feed(piece)):
+        if not (text := self._repair.feed(piece)):
             return
         if self._thoughts is not None:
             await self._thoughts.end()
@@ -243,33 +241,24 @@ class Relay:
         return Failed("other", ENDLESS.format(agent=self._agent.name), "the run wrote more than the limit")
 
     async def _rename_tool(self, id: str, title: str) -> None:
-        """Shown text only grows, so a better title is added after the first one, unless other text has followed."""
         await tell(self._callbacks.watcher.tool, title)
-        shown, kind = self._shown
-        if id != shown or self._times != 1:
-            return
-        name = tool_name(title, kind, self._shows.tools, group=self._run.inputs[-1].message.in_group)
-        if name != self._tool:
-            self._answer.add_to_line(f" {name}")
-            self._tool = name
+        await self._show(self._tool_lines.rename(id, title))
 
     async def _show_tool(self, id: str, title: str, kind: str) -> None:
-        """Shows one line for each tool; equal tools in a row share a line with their count (DE-23)."""
         if self._shows.tools == "none":
             return await self._answer.next_segment()
-        name = tool_name(title, kind, self._shows.tools, group=self._run.inputs[-1].message.in_group)
-        if name == self._tool:
-            self._times += 1
-            return
-        self._end_tools()
-        await self._answer.add_line(f"_{TOOL_MARK}{name}_")
-        self._tool, self._times = name, 1
-        self._shown = id, kind
+        await self._show(self._tool_lines.start(id, title, kind))
+
+    async def _show(self, lines: Iterable[AddLine | AddToLine]) -> None:
+        for line in lines:
+            if isinstance(line, AddLine):
+                await self._answer.add_line(line.text)
+            else:
+                self._answer.add_to_line(line.text)
 
     def _end_tools(self) -> None:
-        if self._times > 1:
-            self._answer.add_to_line(f" ×{self._times}")
-        self._tool, self._times = None, 0
+        for line in self._tool_lines.end():
+            self._answer.add_to_line(line.text)
 
     def _became(self, state: State) -> None:
         for asked in self._run.inputs:

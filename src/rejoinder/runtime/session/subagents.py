@@ -29,7 +29,7 @@ from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, agent_of, subagent_key, with_event
 from rejoinder.store.base import PutSubagent, StoredSubagent, SubagentState, Verb, WriteOffSubagent
-from rejoinder.turns.subagents import MOST_AT_ONCE, SpawnRequest, SpawnState, limit_reached, name_for, refusal
+from rejoinder.turns.subagents import SpawnRequest, SpawnState, limit_reached, name_for, refusal
 
 log = logging.getLogger(__name__)
 
@@ -168,8 +168,9 @@ class Subagents:
     async def send(self, kept: StoredSubagent, text: str, by: SubagentParent, *, steer: bool) -> str | None:
         """Tells it something. From then on it acts for who said it, too, and so never with more authority than they
         have; one that had ended acts for them alone."""
-        if not kept.is_running and sum(each.root == kept.root for each in self._running.values()) >= MOST_AT_ONCE:
-            return f"{MOST_AT_ONCE} sub-agents are already at work here, which is the limit."
+        at_work = sum(each.root == kept.root for each in self._running.values())
+        if not kept.is_running and (why := limit_reached(SpawnState((), at_work=at_work))) is not None:
+            return why
         people, lifts = (kept.people, kept.lifts) if kept.is_running else ((), True)
         again = replace(
             kept,
@@ -198,22 +199,22 @@ class Subagents:
 
     async def kill(self, kept: list[StoredSubagent]) -> int:
         """Ends these and all they have started. Who started one is told with its next turn."""
-        doomed = {each.session: each for each in kept if each.session in self._running}
+        killed = {each.session: each for each in kept if each.session in self._running}
         for each in self._running.values():  # in the order they were started: parents first
-            if each.parent in doomed:
-                doomed[each.session] = each
+            if each.parent in killed:
+                killed[each.session] = each
         now = self._services.clock()
-        for each in doomed.values():
+        for each in killed.values():
             self._running.pop(each.session, None)
-        await self._write(*(PutSubagent(self._over(each, "killed", "", now, told=True)) for each in doomed.values()))
-        lanes = [lane for session in doomed if (lane := self._lanes.get(session)) is not None]
+        await self._write(*(PutSubagent(self._over(each, "killed", "", now, told=True)) for each in killed.values()))
+        lanes = [lane for session in killed if (lane := self._lanes.get(session)) is not None]
         await self._lanes.stop(lanes)
-        for each in doomed.values():
+        for each in killed.values():
             self._lines.pop(each.session, None)
             self._show(each)
-            if each.parent not in doomed:
+            if each.parent not in killed:
                 self._services.tasks.start("subagent stopped", self._note_stopped(each))
-        return len(doomed)
+        return len(killed)
 
     async def _note_stopped(self, kept: StoredSubagent) -> None:
         await self._note(kept.parent, self._agent_of(kept), f"Your sub-agent {kept.name} was stopped.")

@@ -28,7 +28,7 @@ async def main(path: str) -> None:
     store = open_store(f"sqlite:{path}")
     await fill(store)
     changed = asyncio.Event()
-    store.on_foreign_change(lambda _: changed.set())
+    store.on_external_change(lambda _: changed.set())
     ended = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     say("ready")
     while not ended.done():

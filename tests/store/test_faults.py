@@ -152,7 +152,7 @@ async def test_another_program_writes_and_does_not_end(tmp_path: Path) -> None:
             assert refusal.value.fault == "locked"
             await says(store, "locked")
             told = asyncio.Event()
-            store.on_foreign_change(lambda _: told.set())
+            store.on_external_change(lambda _: told.set())
             release()
         assert (await store.health()).fault is None
         assert await store.write(Accept((an_inbound(1),), NOW))

@@ -56,8 +56,8 @@ async def test_who_holds_the_shard_is_woken(postgres: Server) -> None:
     url = an_emptied_database(postgres, "shards")
     one, other = open_store(url), open_store(url)
     woken, own = asyncio.Event(), list[str]()
-    other.on_foreign_change(lambda _: woken.set())
-    one.on_foreign_change(lambda _: own.append("told"))
+    other.on_external_change(lambda _: woken.set())
+    one.on_external_change(lambda _: own.append("told"))
     await one.write(Accept((an_inbound(1),), NOW))
     await asyncio.wait_for(woken.wait(), PATIENCE)
     assert own == []

@@ -62,7 +62,7 @@ class ClusterMember:
     def follow(self) -> None:
         """From now on the engines of this process are told what others have written. Where the store is shared, the
         rest is told with the next look: it may come often, and looking is needed anyway."""
-        self._store.on_foreign_change(self._engines.changed if self.is_shared else self._written)
+        self._store.on_external_change(self._engines.changed if self.is_shared else self._written)
 
     def _written(self, shards: frozenset[int]) -> None:
         self._engines.changed(shards)

@@ -190,7 +190,7 @@ class Store(StoreReader, Protocol):
     async def recover(
         self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
     ) -> RecoveryRows:
-        """All work that is left in the shard. Read after a claim, and whenever others may have added something."""
+        """All work that is left in the shard; read after a claim. What others add later is found by its state."""
         ...
 
     async def health(self) -> Health:
@@ -241,7 +241,7 @@ class SharedStore(Store, Protocol):
         """The shards in which something waits to be decided, sent or run, whoever wrote it (SC-12)."""
         ...
 
-    def on_foreign_change(self, callback: Callable[[frozenset[int]], None]) -> None:
+    def on_external_change(self, callback: Callable[[frozenset[int]], None]) -> None:
         """Calls `callback` in this loop with the shards that other processes have written to; the set is empty if it
         may be any. One call may stand for several changes, and occasionally for none.
 

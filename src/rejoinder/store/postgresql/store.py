@@ -307,7 +307,7 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
             return Health(fault.fault, str(fault))
         return Health()
 
-    def on_foreign_change(self, callback: Callable[[frozenset[int]], None]) -> None:
+    def on_external_change(self, callback: Callable[[frozenset[int]], None]) -> None:
         self._listening.tell(callback)
 
     async def tell_live(self, channel: str, said: tuple[str, ...]) -> None:

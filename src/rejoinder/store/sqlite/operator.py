@@ -2,7 +2,7 @@
 
 Rule 1: no lock is acquired and no claim is taken over: the gateway keeps what it has claimed.
 Rule 2: a write is one transaction, and the gateway's writer waits for it as for a slow disk.
-Rule 3: only verbs of `OPERATOR_VERBS`. The gateway notices within a second (`SharedStore.on_foreign_change`).
+Rule 3: only verbs of `OPERATOR_VERBS`. The gateway notices within a second (`SharedStore.on_external_change`).
 """
 
 import asyncio

@@ -199,8 +199,8 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
             return Health(fault.fault, str(fault))
         return Health()
 
-    def on_foreign_change(self, callback: Callable[[frozenset[int]], None]) -> None:
-        self._writer.on_foreign_change(lambda: callback(frozenset()))
+    def on_external_change(self, callback: Callable[[frozenset[int]], None]) -> None:
+        self._writer.on_external_change(lambda: callback(frozenset()))
 
     def _connect(self) -> Connection:
         return connect(self._path, self._patience, read_only=True)  # the schema was checked when the store was opened

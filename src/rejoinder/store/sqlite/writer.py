@@ -362,7 +362,7 @@ class Writer(StoreWriter):
 
     # --- what others have written -------------------------------------------------------------------
 
-    def on_foreign_change(self, callback: Callable[[], None]) -> None:
+    def on_external_change(self, callback: Callable[[], None]) -> None:
         self._listening.append(callback)
         if self._next_look is None and self._reopen is not None:  # no other process can reach a store in memory
             self._next_look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_again)

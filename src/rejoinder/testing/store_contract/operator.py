@@ -246,14 +246,14 @@ class Operator(Opened):
             store = process.owned(await claimed_by(process, "gateway"))
             await buried(store, 1)
             told = asyncio.Event()
-            process.on_foreign_change(lambda _: told.set())
+            process.on_external_change(lambda _: told.set())
             (dead,) = await operator.parts_in("dead")
             assert (await operator.write(ResendPart(dead))).state == "planned"
             await asyncio.wait_for(told.wait(), PATIENCE)
             assert await store.routes_to_send() == (HERE,)
             assert (await claimed(store)).key == "key-1"
 
-    async def test_what_the_gateway_writes_is_no_foreign_change(self, tmp_path: Path) -> None:
+    async def test_what_the_gateway_writes_is_no_external_change(self, tmp_path: Path) -> None:
         """A gateway that its own writes woke would never rest."""
         if not self.survives:
             return
@@ -267,7 +267,7 @@ class Operator(Opened):
                 changes.append(name)
                 noticed.set()
 
-            process.on_foreign_change(told)
+            process.on_external_change(told)
             for number in range(20):
                 await store.write(Accept((an_inbound(number),), NOW))
             name = "after"

@@ -12,7 +12,7 @@ from rejoinder.rendering.fence import fenced
 from rejoinder.rendering.markdown import parse_blocks
 from rejoinder.session import Session
 from rejoinder.store.base import TranscriptEntry
-from rejoinder.transcripts import SILENT, STARTED_ANEW, Transcript, as_markdown, latest
+from rejoinder.transcripts import NEW_SESSION, SILENT, Transcript, as_markdown, latest
 
 NOW = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
 SESSION = Session("s", "helper", NOW, NOW)
@@ -34,7 +34,7 @@ def test_it_is_the_chat_as_people_had_it():
 def test_nobody_is_said_to_have_written_the_gateways_prompt():
     """What an agent is told after a bare `/new` is the gateway's; the person wrote only the command."""
     asked = TranscriptEntry("user", (PromptText(GREETING),), NOW)
-    assert as_markdown(Transcript(SESSION, (asked,))).endswith(f"UTC\n\n{STARTED_ANEW}\n")
+    assert as_markdown(Transcript(SESSION, (asked,))).endswith(f"UTC\n\n{NEW_SESSION}\n")
 
 
 @pytest.mark.parametrize(

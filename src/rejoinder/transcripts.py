@@ -14,14 +14,14 @@ from rejoinder.inbound.freshness import GREETING
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.reading import read_reply
-from rejoinder.outbound.silence import Mode
+from rejoinder.outbound.silence import SilenceMode
 from rejoinder.prompt_blocks import own_words, sender_blocks
 from rejoinder.session import Session
 from rejoinder.store.base import TranscriptEntry
 from rejoinder.unicode_repair import one_line
 
 SILENT = "*(nothing)*"
-STARTED_ANEW = "*(a new session)*"
+NEW_SESSION = "*(a new session)*"
 
 
 class Transcript(Struct, frozen=True):
@@ -29,7 +29,7 @@ class Transcript(Struct, frozen=True):
     entries: tuple[TranscriptEntry, ...]
     directives: Registry = default_registry()
     """What its agent could write beside its words."""
-    silence: Mode = "edges"
+    silence: SilenceMode = "edges"
     """How its agent could ask for silence."""
 
 
@@ -79,7 +79,7 @@ def _entry(entry: TranscriptEntry, transcript: Transcript) -> str:
         who = " and ".join(filter(None, names)) or "user"
         words = "\n\n".join(map(_part, own_words(entry.parts)))
         if words == GREETING:  # the gateway's: the person wrote only the command
-            words = STARTED_ANEW
+            words = NEW_SESSION
     return f"## {one_line(who)}, {_moment(entry.at)}\n\n{words}"
 
 

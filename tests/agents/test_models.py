@@ -42,10 +42,10 @@ from rejoinder.testing.model_dialects import DIALECTS
 from rejoinder.testing.model_server import (
     CONTEXT_OVERFLOW,
     Answer,
-    Asked,
     Break,
     FailMidway,
     Garble,
+    ModelRequest,
     ModelServer,
     Refuse,
     Say,
@@ -107,8 +107,8 @@ class _ModelContract(AgentContract):
 
     @asynccontextmanager
     async def agents(self) -> AsyncIterator[Agents]:
-        def answer(asked: Asked) -> Answer:
-            match asked.body["model"]:
+        def answer(request: ModelRequest) -> Answer:
+            match request.body["model"]:
                 case "broken":
                     return Refuse(500)
                 case "slow":
@@ -116,7 +116,7 @@ class _ModelContract(AgentContract):
                 case "tools":
                     return Say("Found it.", tool="search")
                 case _:
-                    return Say(asked.text)
+                    return Say(request.text)
 
         async with ModelServer(answer) as server:
             opened = [open_agent(self.kind, server, model=model) for model in ("m", "broken", "slow", "tools")]

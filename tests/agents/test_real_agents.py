@@ -25,7 +25,7 @@ from rejoinder.agents.base import (
 )
 from rejoinder.secret import Secret
 from rejoinder.testing.agent_contract import a_turn, begun, everything, text_of
-from rejoinder.testing.model_server import Answer, Asked, ModelServer, Refuse, Say, Stall
+from rejoinder.testing.model_server import Answer, ModelRequest, ModelServer, Refuse, Say, Stall
 
 from .real_agents import CODEX, HERMES, OPENCODE, RealAgent, installed
 
@@ -37,11 +37,11 @@ ALL = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(request: ModelRequest) -> Answer:
     """By what is asked and not by a script: some agents ask the model for a title, too."""
-    if "role': 'tool'" in str(asked.body):
+    if "role': 'tool'" in str(request.body):
         return Say("It ran.")
-    match asked.text.rsplit(maxsplit=1)[-1].strip('"'):
+    match request.text.rsplit(maxsplit=1)[-1].strip('"'):
         case "stall":
             return Stall("I was just")
         case "pieces":
@@ -51,7 +51,7 @@ def answer(asked: Asked) -> Answer:
         case "run":
             return Say("", tool="bash", arguments='{"command": "echo hi", "description": "say hi"}')
         case _:
-            return Say(asked.text)
+            return Say(request.text)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
 from rejoinder.testing import Chat, conversation
 from rejoinder.testing.agent_contract import everything, text_of
-from rejoinder.testing.model_server import Answer, Asked, ModelServer, Say, Stall
+from rejoinder.testing.model_server import Answer, ModelRequest, ModelServer, Say, Stall
 from tests.conversations.restarting import Machine
 
 from .real_agents import CLAUDE, CODEX, GEMINI, HERMES, OLDER_CLAUDE, OPENCODE, QWEN, VIBE, RealAgent, installed
@@ -61,10 +61,10 @@ class Scene:
 
 
 def answering(real: RealAgent):
-    def answer(asked: Asked) -> Answer:
+    def answer(request: ModelRequest) -> Answer:
         """By the last words of the prompt; some agents ask the model for a title, too."""
-        text = asked.text.strip()
-        if "make it" in str(asked.body) and any(mark in str(asked.body) for mark in RESULTS):
+        text = request.text.strip()
+        if "make it" in str(request.body) and any(mark in str(request.body) for mark in RESULTS):
             return Say("[[reply_to:m1]]\nIt was asked for.")
         if text.endswith("make it"):
             return Say("", tool=real.tool[0], arguments=real.tool[1])

@@ -7,7 +7,7 @@ import pytest
 
 from rejoinder.agents.acp import Settings, open_agent
 from rejoinder.secret import Secret
-from rejoinder.testing.model_server import Answer, Asked, ModelServer, Say
+from rejoinder.testing.model_server import Answer, ModelRequest, ModelServer, Say
 from tests.web.running import running, settings
 
 from .real_agents import OPENCODE, installed
@@ -18,11 +18,11 @@ A_COLD_START = 240.0
 pytestmark = [pytest.mark.xdist_group("real agents"), pytest.mark.slow_agent]
 
 
-def answer(asked: Asked) -> Answer:
+def answer(request: ModelRequest) -> Answer:
     """Calls the tool once, then tells what came of it."""
-    if "'role': 'tool'" in str(asked.body):
+    if "'role': 'tool'" in str(request.body):
         return Say("Reacted.")
-    if "please react" in asked.text:
+    if "please react" in request.text:
         return Say("", tool="rejoinder_react", arguments='{"emoji": "eyes"}')
     return Say("A title")
 

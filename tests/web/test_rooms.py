@@ -12,7 +12,7 @@ from rejoinder.config import schema
 from rejoinder.errors import BadUse
 from rejoinder.programs import demo
 from rejoinder.programs.serving import serve, with_page
-from rejoinder.testing.model_server import Asked, ModelServer, Refuse, Say
+from rejoinder.testing.model_server import ModelRequest, ModelServer, Refuse, Say
 from rejoinder.testing.patience import PATIENCE
 from tests.web.running import Site, running
 
@@ -105,8 +105,8 @@ async def test_who_plays(ours: tuple[str, ...], cast: list[str]):
     assert made.channels["web"].common.agents == (*ours[:3], *cast)
 
 
-def as_a_model(asked: Asked) -> Say:
-    if "please review" in asked.text:
+def as_a_model(request: ModelRequest) -> Say:
+    if "please review" in request.text:
         return Say("I found one issue. @bo, do you agree?")
     return Say('[[reply_to:m1]]\nThen I drop it.\n<actions><handoff to="cleo">Which tests, then?</handoff></actions>')
 

@@ -40,7 +40,7 @@ def examine(as_json: AsJson = False, file: File = None) -> None:
     found = configuration(file)
     read = f"{found} can be read." if found else f"There is no {FILE}: the defaults apply."
     first = Finding("configuration", True, f"{read} {sentence}".strip())
-    findings = run(_gather(first, serving.with_page(settings), aloud=not as_json))
+    findings = run(_gather(first, serving.with_page(settings), prints=not as_json))
     report = Report(all(each.ok for each in findings), findings)
     if as_json:
         print_json(report)
@@ -48,19 +48,19 @@ def examine(as_json: AsJson = False, file: File = None) -> None:
         raise typer.Exit(FAILED)
 
 
-async def _gather(first: "Finding", settings: "Settings", *, aloud: bool) -> "tuple[Finding, ...]":
+async def _gather(first: "Finding", settings: "Settings", *, prints: bool) -> "tuple[Finding, ...]":
     """Reports each finding as soon as it is known: an agent may take long to start."""
     from rich.console import Console
 
     from rejoinder.programs.doctor import examined
 
     findings = [first]
-    if aloud:
+    if prints:
         _tell(first)
     with Console(stderr=True).status("Looking ...") as status:  # animated on a terminal, silent elsewhere
         async for each in examined(settings):
             findings.append(each)
-            if aloud:
+            if prints:
                 status.stop()
                 _tell(each)
                 status.start()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rejoinder.inbound.rules import Rules
 
 
-class _Asked(msgspec.Struct, rename={"actor": "as"}):
+class TriedMessage(msgspec.Struct, rename={"actor": "as"}):
     """One line of `--jsonl`; other keys are ignored."""
 
     text: str
@@ -47,10 +47,10 @@ def try_message(
         if text is not None:
             raise BadUse("--jsonl reads its texts from standard input; leave TEXT out")
         for number, document in json_lines.read():
-            json_lines.write(as_document(_decide(_asked(document, number), rules, f"line {number}: ")))
+            json_lines.write(as_document(_decide(_read(document, number), rules, f"line {number}: ")))
         return
     said = sys.stdin.buffer.read() if text is None else os.fsencode(text)
-    result = _decide(_Asked(said.decode(errors="replace"), actor, chat, mention), rules)
+    result = _decide(TriedMessage(said.decode(errors="replace"), actor, chat, mention), rules)
     if as_json:
         json_lines.write(as_document(result))
     else:
@@ -59,28 +59,28 @@ def try_message(
         show(result)
 
 
-def _asked(document: Any, number: int) -> _Asked:
+def _read(document: Any, number: int) -> TriedMessage:
     try:
-        return msgspec.convert(document, _Asked)
+        return msgspec.convert(document, TriedMessage)
     except msgspec.ValidationError as problem:
         raise BadUse(f'line {number} is not {{"text": ..., "as": ..., "chat": ...}}: {problem}') from None
 
 
-def _decide(asked: _Asked, rules: "Rules", where: str = "") -> "StageResult":
+def _decide(tried: TriedMessage, rules: "Rules", where: str = "") -> "StageResult":
     from rejoinder.inbound.dry_run import ACTORS, CHATS, rehearse
 
-    if asked.actor not in ACTORS:
-        raise BadUse(f"{where}there is no sender {asked.actor!r}; there are: {', '.join(ACTORS)}")
-    if asked.chat not in CHATS:
-        raise BadUse(f"{where}there is no chat {asked.chat!r}; there are: {', '.join(CHATS)}")
+    if tried.actor not in ACTORS:
+        raise BadUse(f"{where}there is no sender {tried.actor!r}; there are: {', '.join(ACTORS)}")
+    if tried.chat not in CHATS:
+        raise BadUse(f"{where}there is no chat {tried.chat!r}; there are: {', '.join(CHATS)}")
     return rehearse(
-        asked.text,
-        asked.actor,
-        asked.chat,
+        tried.text,
+        tried.actor,
+        tried.chat,
         rules,
         datetime.now(UTC),
         time.perf_counter,
-        mention=asked.mention,
+        mention=tried.mention,
         random=secrets.token_bytes(16),
         version=rejoinder.__version__,
     )

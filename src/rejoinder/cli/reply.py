@@ -267,17 +267,16 @@ def _print_steps(console: "Console", steps: "list[tuple[str, list[ReplyEvent]]]"
 def _brief(event: "ReplyEvent") -> "Text":
     from rich.text import Text
 
-    from rejoinder.events import Directive, Problem, Silent
-    from rejoinder.events import Text as Shown
+    from rejoinder import events
 
     match event:
-        case Shown(text=text):
+        case events.Text(text=text):
             return Text(_quoted(text))
-        case Directive(name=name):
+        case events.Directive(name=name):
             return Text(name, style="cyan")
-        case Problem(code=code):
+        case events.Problem(code=code):
             return Text(code, style="yellow")
-        case Silent():
+        case events.Silent():
             return Text("silence", style="magenta")
 
 

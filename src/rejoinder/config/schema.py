@@ -17,7 +17,7 @@ from rejoinder.config.programs import ApiSettings, HookSettings
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
 from rejoinder.keys import Count, Milliseconds, Seconds, Text
 from rejoinder.media.settings import MediaSettings
-from rejoinder.outbound.silence import Mode
+from rejoinder.outbound.silence import SilenceMode
 from rejoinder.session import QueueDrop, QueueMode, SessionSettings
 
 # --- store and runtime --------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class DirectivesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     once it is sent."""
     send_to: tuple[str, ...] = ()
     """Chats that `send_message` and `send_file` may reach besides those an agent serves: `telegram:-1001234567890`."""
-    silence: Mode = "edges"
+    silence: SilenceMode = "edges"
     """Where a silence token (`NO_REPLY`) counts: at the beginning and end of an answer (`edges`), or only as the
     whole of it (`alone`)."""
 

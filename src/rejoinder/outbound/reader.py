@@ -23,7 +23,7 @@ from rejoinder.outbound.code_spans import QUIET_TICKS
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Declaration, Registry
 from rejoinder.outbound.line_reader import hold
-from rejoinder.outbound.silence import Mode, SilenceFilter
+from rejoinder.outbound.silence import SilenceFilter, SilenceMode
 from rejoinder.outbound.stray_reader import StrayReader
 from rejoinder.outbound.tag_reader import BLOCK
 from rejoinder.outbound.visible import VisibleText
@@ -55,7 +55,7 @@ class ReplyReader(StrayReader):
         self,
         *,
         registry: Registry | None = None,
-        silence: Mode = "edges",
+        silence: SilenceMode = "edges",
         has_trigger: bool = True,
         heartbeat: bool = False,
         ack_max_chars: int = 300,

@@ -6,7 +6,7 @@ from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.reader import ReplyReader
-from rejoinder.outbound.silence import Mode
+from rejoinder.outbound.silence import SilenceMode
 
 
 class Reading(Struct, frozen=True):
@@ -44,7 +44,7 @@ def _effective(written: list[Directive], registry: Registry | None) -> tuple[Dir
 def read_reply(
     *segments: str,
     registry: Registry | None = None,
-    silence: Mode = "edges",
+    silence: SilenceMode = "edges",
     has_trigger: bool = True,
     heartbeat: bool = False,
     ack_max_chars: int = 300,

@@ -17,7 +17,7 @@ from rejoinder.rendering.white_space import MOST_WHITE, WHITE
 SILENT = "NO_REPLY"
 ACKNOWLEDGED = "HEARTBEAT_OK"
 
-Mode = Literal["edges", "alone"]
+SilenceMode = Literal["edges", "alone"]
 Over = Literal["word", "segment", "reply", None]
 """What ends with the text being read: a word (white space follows), a segment, or the reply."""
 
@@ -65,8 +65,8 @@ _LAST_OF_PARTIAL = frozenset(SILENT + ACKNOWLEDGED + "".join(_CLOSING_OF) + "<>"
 class SilenceFilter:
     """Text in, text without the tokens out. Once `silent` is true nothing more comes out."""
 
-    def __init__(self, mode: Mode = "edges") -> None:
-        self._mode: Mode = mode
+    def __init__(self, mode: SilenceMode = "edges") -> None:
+        self._mode: SilenceMode = mode
         self._held = ""  # may still become a token; with the white space before it
         self._waiting: list[str] = []  # a token and what followed it: the end of the reply, if no word comes
         self._waits = 0

@@ -52,7 +52,7 @@ class _Case(Struct, frozen=True):
 _HERE = Route("telegram", "1")
 _WORDS, _REPLY = Part(_HERE, "words"), Part(_HERE, "words", reply_to="1")
 
-_DEEDS: Final[dict[str, Operation]] = {
+_OPERATIONS: Final[dict[str, Operation]] = {
     "a message": Say(_WORDS),
     "a reply": Say(_REPLY),
     "the opening of a draft": Open(_WORDS),
@@ -85,13 +85,13 @@ def outcome_table() -> str:
             said,
             *(
                 _word(judge(case.outcome, operation, case.recognises, tries=1, on_unknown=case.on_unknown))
-                for operation in _DEEDS.values()
+                for operation in _OPERATIONS.values()
             ),
         ]
         for said, case in _CASES.items()
     ]
     meanings = "\n".join(f"- **{word}**: {meaning}" for word, meaning in MEANINGS.items())
-    return f"{table(['outcome', *_DEEDS], rows)}\n\n{meanings}"
+    return f"{table(['outcome', *_OPERATIONS], rows)}\n\n{meanings}"
 
 
 def _word(verdict: Verdict) -> str:

@@ -19,8 +19,7 @@ from rejoinder.channels.web.journal import LOBBY
 from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
-from rejoinder.events import Part as Message
-from rejoinder.events import Route, TurnEnded
+from rejoinder.events import Part, Route, TurnEnded
 from rejoinder.wiring.opening import open_agents
 
 PLAYERS = 3
@@ -108,7 +107,7 @@ async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> Non
             f"The demo ends here, because {' and '.join(sorted(failed))} could not answer. The reason is shown "
             f"above, and in full in the log. Fix it in rejoinder.toml and start again."
         )
-    await web.send(Message(Route(web.name, LOBBY), ending, key="demo-end"))
+    await web.send(Part(Route(web.name, LOBBY), ending, key="demo-end"))
 
 
 async def _where_a_thread_opens(web: WebChannel, person: str, names: tuple[str, ...]) -> str | None:

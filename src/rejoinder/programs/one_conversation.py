@@ -6,8 +6,7 @@ from msgspec.structs import replace
 
 from rejoinder import plugins
 from rejoinder.app import MEMORY, SELF, Gateway, with_channel
-from rejoinder.channels.base import Delivered, FileLimits, Inlet, Outcome, OutgoingFile
-from rejoinder.channels.base import Limits as Lengths
+from rejoinder.channels.base import Delivered, FileLimits, Inlet, Limits, Outcome, OutgoingFile
 from rejoinder.config import schema
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Attachment, Inbound, Part, Reply, Route
@@ -35,7 +34,7 @@ async def _whole(file: OutgoingFile) -> Attachment:
 class _Collected:
     """A channel that keeps what is said."""
 
-    limits = Lengths()
+    limits = Limits()
     file_limits = FileLimits(MOST_COLLECTED, album=100)
 
     def __init__(self, name: str, on_block: Hears | None) -> None:

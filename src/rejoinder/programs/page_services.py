@@ -6,8 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, cast
 
 import rejoinder
-from rejoinder.agents.base import Failed
-from rejoinder.agents.base import Usage as Spent
+from rejoinder.agents.base import Failed, Usage
 from rejoinder.app import Gateway
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.nouns import Room
@@ -66,7 +65,7 @@ def page_services(
                     match piece:
                         case Failed(sentence=sentence, detail=detail):
                             raise Unanswered(sentence, detail)
-                        case Spent(input_tokens=taken, output_tokens=given):
+                        case Usage(input_tokens=taken, output_tokens=given):
                             yield TokenUsage(taken, given)
                         case str():
                             yield piece

@@ -45,9 +45,9 @@ def resolve(name: str) -> str | None:
     >>> resolve("thumbs_up"), resolve(":+1::skin-tone-3:"), resolve("👍🏽"), resolve("thumbup")
     ('👍', '👍', '👍', None)
     """
-    book = _book()
+    tables = _emoji_tables()
     word = name.strip()
-    return book.forms.get(bare(word)) or book.names.get(_folded(word))
+    return tables.forms.get(bare(word)) or tables.names.get(_folded(word))
 
 
 def project(emoji: str, names: ReactionNames) -> Projection:
@@ -58,7 +58,7 @@ def project(emoji: str, names: ReactionNames) -> Projection:
 
 def slack_name_of(emoji: str) -> str | None:
     """The short name that Slack has for an emoji; None where it has none."""
-    return _slack_name(_book(), bare(emoji))
+    return _slack_name(_emoji_tables(), bare(emoji))
 
 
 def emoji_called_by_slack(name: str) -> str | None:
@@ -68,24 +68,24 @@ def emoji_called_by_slack(name: str) -> str | None:
 
 @cache
 def _by_slack_name() -> dict[str, str]:
-    book = _book()
-    named = ((_slack_name(book, plain), form) for plain, form in book.forms.items() if plain in book.aliases)
+    tables = _emoji_tables()
+    named = ((_slack_name(tables, plain), form) for plain, form in tables.forms.items() if plain in tables.aliases)
     return {name: form for name, form in named if name}
 
 
-def _slack_name(book: "_Book", plain: str) -> str | None:
-    return slack_name(plain, book.aliases[plain], book.versions[plain])
+def _slack_name(tables: "_EmojiTables", plain: str) -> str | None:
+    return slack_name(plain, tables.aliases[plain], tables.versions[plain])
 
 
 def every_name() -> tuple[str, ...]:
     """Every name `resolve` knows."""
-    return tuple(_book().names)
+    return tuple(_emoji_tables().names)
 
 
 # --- the table of names -------------------------------------------------------------------------
 
 
-class _Book(Struct, frozen=True):
+class _EmojiTables(Struct, frozen=True):
     forms: dict[str, str]  # bare emoji -> its fully qualified form
     names: dict[str, str]  # folded name -> emoji
     aliases: dict[str, tuple[str, ...]]  # bare emoji -> names as the package spells them
@@ -93,7 +93,7 @@ class _Book(Struct, frozen=True):
 
 
 @cache
-def _book() -> _Book:
+def _emoji_tables() -> _EmojiTables:
     import emoji  # noqa: PLC0415  45 ms and 8 MB that a reply without a reaction should not cost
 
     fully_qualified = emoji.STATUS["fully_qualified"]
@@ -118,11 +118,11 @@ def _book() -> _Book:
     versions: dict[str, float] = {bare(form): data["E"] for form, data in untoned}
     for nickname, form in _NICKNAMES.items():
         names.setdefault(nickname, form)
-    book = _Book(forms=forms, names=names, aliases=aliases, versions=versions)
+    tables = _EmojiTables(forms=forms, names=names, aliases=aliases, versions=versions)
     for plain, form in forms.items():
-        if plain in aliases and (slack := _slack_name(book, plain)):
+        if plain in aliases and (slack := _slack_name(tables, plain)):
             names.setdefault(_folded(slack), form)  # what people write in Slack is understood everywhere
-    return book
+    return tables
 
 
 # What models write and the package lacks.
@@ -166,7 +166,7 @@ def _folded(name: str) -> str:
 def _project_custom(word: str, names: ReactionNames) -> Projection:
     name = _custom_name(word)
     shown = repr(word if len(word) <= 40 else word[:40] + "…")
-    near = get_close_matches(_folded(name), _book().names, n=1, cutoff=0.75)
+    near = get_close_matches(_folded(name), _emoji_tables().names, n=1, cutoff=0.75)
     hint = f"; did you mean {near[0]}?" if near else ""
     if names.takes_own(name):
         return Projection(name, f"{shown} is not a standard emoji, taken for one of the workspace's own{hint}")

@@ -27,8 +27,7 @@ from rejoinder.runtime.outbox.offers import close_left_open
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.runtime.session.questions import RESTARTED
-from rejoinder.store.base import CountEventAttempts, InboxEvent, TakeBackEventAttempts
-from rejoinder.store.base import RecoveryRows as Found
+from rejoinder.store.base import CountEventAttempts, InboxEvent, RecoveryRows, TakeBackEventAttempts
 from rejoinder.turns.suspicion import MOST_ALONE
 
 log = logging.getLogger(__name__)
@@ -84,7 +83,7 @@ class Recovery:
             parts.queue.slots.resume()
         self._over.set()
 
-    async def _queue(self, found: Found) -> None:
+    async def _queue(self, found: RecoveryRows) -> None:
         for backlog in found.backlogs:
             try:
                 await self._parts.queue.backlogs.queue(backlog)

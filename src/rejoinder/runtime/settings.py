@@ -23,7 +23,7 @@ from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.draft import Streaming
-from rejoinder.outbound.silence import Mode as Silence
+from rejoinder.outbound.silence import SilenceMode
 from rejoinder.outbound.tools import Display
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.outbound.verdict import OnUnknown
@@ -133,7 +133,7 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     run_timeouts: RunTimeouts = RunTimeouts()
     limits: SlotLimits = SlotLimits()
     typing_mode: TypingMode | None = None
-    silence: Silence = "edges"
+    silence: SilenceMode = "edges"
     granted: frozenset[str] = frozenset()
     """Directives the operator allows beyond the free ones (OD-52)."""
     send_to: tuple[str, ...] = ()

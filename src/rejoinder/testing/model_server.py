@@ -86,7 +86,7 @@ CONTEXT_OVERFLOW = Refuse(
 )
 
 
-class Asked(Struct, frozen=True):
+class ModelRequest(Struct, frozen=True):
     """A request as it came."""
 
     path: str
@@ -102,8 +102,8 @@ class Asked(Struct, frozen=True):
 class ModelServer:
     """Serves on a free port of loopback while its context is open."""
 
-    def __init__(self, answer: Callable[[Asked], Answer] | None = None, *, port: int = 0) -> None:
-        self.requests: list[Asked] = []
+    def __init__(self, answer: Callable[[ModelRequest], Answer] | None = None, *, port: int = 0) -> None:
+        self.requests: list[ModelRequest] = []
         self._departed = asyncio.Event()
         self._answer = answer or _echo
         self._script: deque[Answer] = deque()
@@ -161,9 +161,9 @@ class ModelServer:
             return _refusal(dialect, Refuse(400, message=f"The body is no JSON object: {problem}"))
         if method:
             body = {"model": request.match_info["model"], "stream": method.startswith("stream"), **body}
-        asked = Asked(path, {key.lower(): value for key, value in request.headers.items()}, body)
-        self.requests.append(asked)
-        answer = self._script.popleft() if self._script else self._answer(asked)
+        received = ModelRequest(path, {key.lower(): value for key, value in request.headers.items()}, body)
+        self.requests.append(received)
+        answer = self._script.popleft() if self._script else self._answer(received)
         if isinstance(answer, Refuse):
             return _refusal(dialect, answer)
         if isinstance(answer, Say) and not body.get("stream"):
@@ -209,8 +209,8 @@ async def _stream(dialect: type[Dialect], model: str, answer: Answer) -> AsyncIt
             return
 
 
-def _echo(asked: Asked) -> Answer:
-    return Say(asked.text)
+def _echo(request: ModelRequest) -> Answer:
+    return Say(request.text)
 
 
 def _refusal(dialect: type[Dialect], refuse: Refuse) -> web.Response:

@@ -138,7 +138,7 @@ class _Updates:
             until = max(until, (self._last or 0) + REPLAY_PAUSE)
 
 
-class _Asked(Struct, frozen=True):
+class _PermissionRequest(Struct, frozen=True):
     request: Any
     run: AcpRun
     options: Options
@@ -154,7 +154,7 @@ class AcpConnection:
         self._name = name
         self._rules = rules
         self._runs: dict[str, AcpRun] = {}
-        self._questions: dict[str, _Asked] = {}
+        self._questions: dict[str, _PermissionRequest] = {}
         self._question_number = 0
         self.announced: frozenset[str] = frozenset()  # the slash commands it has
         self.changed: dict[str, Any] = {}  # what sessions offer now, where the agent said so by itself
@@ -335,7 +335,7 @@ class AcpConnection:
         self._question_number += 1
         question = f"{self._name}-{id(self):x}-{self._question_number}"
         timer = asyncio.get_running_loop().call_later(self._rules.seconds, self.answer, question, None)
-        self._questions[question] = _Asked(request, run, options, timer)
+        self._questions[question] = _PermissionRequest(request, run, options, timer)
         offered = tuple([Option(id, name, grants(kind)) for id, name, kind in options])
         run.put(Question(question, text, offered, about))
 

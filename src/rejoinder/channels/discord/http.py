@@ -45,7 +45,7 @@ class RefusedCall(discord.HTTPException):
         self.foreign = not is_ours
 
 
-class _NotAsked:
+class _NotRequested:
     """In the place of a response: Discord has said to wait, so it was not asked."""
 
     status = TOO_MANY
@@ -107,7 +107,7 @@ class SingleAttemptClient(HTTPClient):
         key, major = route.key, route.major_parameters
         if (left := self._budget.wait(key, major, time.monotonic())) > 0:
             said = {"message": f"Discord has said to wait for {left:.1f} s more"}
-            raise RefusedCall(_NotAsked, said, retry_after=left)
+            raise RefusedCall(_NotRequested, said, retry_after=left)
         seconds = kwargs.pop("seconds", None) or self._seconds
         headers = {"User-Agent": self.user_agent}
         if self.token is not None:

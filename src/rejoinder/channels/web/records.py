@@ -23,8 +23,7 @@ from rejoinder.channels.web.protocol import Deleted, Edited, Happening, Marked, 
 from rejoinder.channels.web.reading import LoggedMessage
 from rejoinder.errors import Superseded
 from rejoinder.events import Choice, EarlierMessage, Entry, Inbound
-from rejoinder.room_log import Changes, EntryState, Fact, Mark, OnceRequest, RoomEvent, RoomLog, RoomRow
-from rejoinder.room_log import RoomEntry as LogEntry
+from rejoinder.room_log import Changes, EntryState, Fact, Mark, OnceRequest, RoomEntry, RoomEvent, RoomLog, RoomRow
 
 LONGEST_SAID = 4_000
 """How many characters of an earlier message an agent is told in a thread."""
@@ -55,7 +54,7 @@ class NewEvent(Struct, frozen=True):
 
     happening: Happening
     audience: str | None
-    change: RoomRow | LogEntry | Mark | None = None
+    change: RoomRow | RoomEntry | Mark | None = None
 
 
 def retry_on_conflict(
@@ -238,8 +237,8 @@ def new_id() -> str:
     return f"w{secrets.token_hex(9)}"
 
 
-def _entry(message: Message, audience: str | None, state: EntryState, *, key: str | None) -> LogEntry:
-    return LogEntry(
+def _entry(message: Message, audience: str | None, state: EntryState, *, key: str | None) -> RoomEntry:
+    return RoomEntry(
         id=message.id,
         room=message.room,
         author=message.author,

@@ -21,8 +21,7 @@ from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.gate import Denied, GatedAction, authorise
 from rejoinder.inbound.ids import candidates
 from rejoinder.inbound.message import InboundMessage, without_spans
-from rejoinder.inbound.outcome import PASS, Answer, Drop, Outcome
-from rejoinder.inbound.outcome import Continue as On
+from rejoinder.inbound.outcome import PASS, Answer, Continue, Drop, Outcome
 from rejoinder.inbound.reading import InboundReading
 from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import Rules, channel_rules
@@ -38,7 +37,7 @@ def inline_directives(message: InboundMessage, session: Session, rules: Rules, n
     if message.listening:
         why = "in listen mode directives are removed and not obeyed"
         heard = without_spans(message, _spans(tokens))
-        return On(heard, reason=why) if heard.agent_text.strip() or heard.brings_files else Drop(why)
+        return Continue(heard, reason=why) if heard.agent_text.strip() or heard.brings_files else Drop(why)
     inbound = message.inbound
     channel = channel_rules(rules, inbound.channel)
     ids = candidates(channel.place.identity, inbound.sender)
@@ -83,7 +82,7 @@ def _alone(
     reason = f"stored: {', '.join(meant)}" if meant else "asked for the current value"
     if called is not None:
         rest = without_spans(message, _spans(tokens), reading=InboundReading(invocation=called))
-        return On(rest, session, replies, done.effects, stored=stored, reason=reason)
+        return Continue(rest, session, replies, done.effects, stored=stored, reason=reason)
     return Answer(replies, done.effects, session, stored, reason=reason)
 
 
@@ -117,11 +116,11 @@ def _in_text(message: InboundMessage, tokens: list[Token], here: DirectiveContex
             return Answer((problem,), refuses=True, reason=f"/{token.name} is refused, the agent is not run")
         obeyed.append(token)
     if not obeyed:
-        return On(reason="directives from somebody who may not use them are text")
+        return Continue(reason="directives from somebody who may not use them are text")
     choices = values(obeyed, here.agent)
     told = ", ".join(f"{TITLES[name].lower()} {spoken(value)}" for name, value in choices.items())
     changed = without_spans(message, _spans(obeyed), choices={**message.choices, **choices})
-    return On(changed, replies=(f"For this turn: {told}.",), reason=f"for this turn: {', '.join(choices)}")
+    return Continue(changed, replies=(f"For this turn: {told}.",), reason=f"for this turn: {', '.join(choices)}")
 
 
 def _spans(tokens: list[Token]) -> tuple[tuple[int, int], ...]:

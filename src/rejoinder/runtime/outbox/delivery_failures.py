@@ -91,34 +91,34 @@ class DeliveryFailures:
                 lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error), told
             )
         failed = DeliveryFailed(row.route, row.key, words(operation), error)
-        owed = None if is_notice(row) else await self._for_owner(failed, held=False)
+        to_owner = None if is_notice(row) else await self._for_owner(failed, held=False)
         told = await self._for_session(row, error, NOT_SENT)
 
         def then() -> None:
             what = "%s: gave up on a message to %s: %s; `rejoinder dead` lists it"
             log.error(what, row.route.channel, row.route.chat, error)
             self._tell(failed)
-            self._wake_for(owed)
+            self._wake_for(to_owner)
 
-        return FailureRecord(then, (*told, *(() if owed is None else (owed,))))
+        return FailureRecord(then, (*told, *(() if to_owner is None else (to_owner,))))
 
     async def held(self, row: StoredPart, operation: Operation, error: str) -> FailureRecord:
         what = "%s: it is not known whether %s arrived: %s; `rejoinder dead` lists it"
-        owed = notice = None
+        to_owner = notice = None
         origin = origin_of(row)
         about = f"t{row.turn}" if row.turn is not None else origin.about if _is_own_answer(origin) else None
         if about is not None:
             failed = DeliveryFailed(row.route, row.key, words(operation), error)
-            owed = await self._for_owner(failed, held=True)
+            to_owner = await self._for_owner(failed, held=True)
             notice = self._notice(row.route, about, await self._sentence(row.turn))
 
         def then() -> None:
             log.warning(what, row.route.channel, row.key, error)
-            self._wake_for(owed)
+            self._wake_for(to_owner)
             self._wake_for(notice)
 
         told = await self._for_session(row, error, UNSURE)
-        return FailureRecord(then, (*told, *[each for each in (owed, notice) if each is not None]))
+        return FailureRecord(then, (*told, *[each for each in (to_owner, notice) if each is not None]))
 
     async def _for_session(self, row: StoredPart, error: str, sentence: str) -> tuple[AskHome, ...]:
         """The turn of a session in another home was over when its words were planned: it hears with its next turn what

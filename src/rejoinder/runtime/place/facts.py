@@ -52,7 +52,7 @@ class FactGatherer:
         self._settings = services.settings
         self._agents = services.agents
         self._lanes = lanes
-        self._workers = turn_runner
+        self._turn_runner = turn_runner
         self._access = access
         self._turn_counts = turn_counts
         self._subagents = subagents
@@ -77,9 +77,9 @@ class FactGatherer:
         here, sender = conversation.messages.facts, inbound.sender
         place, of_group, of_sender = (inbound.channel, inbound.account), 0, 0
         await self._access.read(place)
-        asked = self._workers.questions.are_elsewhere(conversation.route)
+        asked = self._turn_runner.questions.are_elsewhere(conversation.route)
         if asked or here.elsewhere:  # only the owner of the chat is notified of what is asked there
-            await self._workers.questions.look_elsewhere()
+            await self._turn_runner.questions.look_elsewhere()
         if inbound.chat.kind != "direct":
             of_group, of_sender = await self._turns_today(inbound, channel, now)
         own = conversation.messages.get(inbound.message_id)
@@ -103,7 +103,7 @@ class FactGatherer:
             group_turns_today=of_group,
             sender_turns_today=of_sender,
             run_facts=await self._run_facts(inbound, conversation.route, session),
-            question=self._workers.questions.waiting_for(sender.id, conversation.route),
+            question=self._turn_runner.questions.waiting_for(sender.id, conversation.route),
             random=random_bytes() if channel.settings.dm == "pairing" else b"",
         )
         said = inbound.command_text or inbound.raw_text or inbound.text or spoken(inbound.transcript or "")
@@ -216,9 +216,9 @@ class FactGatherer:
             facts,
             waiting=lane.waiting if lane is not None else 0,
             held_back=lane.held_back if lane is not None else "",
-            context_tokens=self._workers.compaction.context.get(session, 0),
+            context_tokens=self._turn_runner.compaction.context.get(session, 0),
             context_budget=self._settings.now.compaction.budget,
-            last_failure=self._workers.failures.get(session, ""),
+            last_failure=self._turn_runner.failures.get(session, ""),
             last_output=speaker.last_output()[-LAST_OUTPUT:] if can(speaker, HasLastOutput) else "",
             not_in_effect=self._settings.now.not_in_effect,
         )

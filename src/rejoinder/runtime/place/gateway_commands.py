@@ -67,7 +67,7 @@ class GatewayCommands:
         self._settings = services.settings
         self._store = services.store
         self._spoken = spoken
-        self._workers = turn_runner
+        self._turn_runner = turn_runner
         self._restarting = restarting
         self._shell = shell
         self._program = program
@@ -111,14 +111,14 @@ class GatewayCommands:
         if sent is None:
             kept = context.together(_past(exchanges(await self._store.transcript(session.key, session.started))))
         budget = ContextBudget(
-            self._settings.now.compaction.budget, self._workers.compaction.context.get(session.key, 0)
+            self._settings.now.compaction.budget, self._turn_runner.compaction.context.get(session.key, 0)
         )
         sizes = context.measure(system_part(here), sent or (), next_parts(here, specimen))
         return context.context_report(agent.name, sizes, budget, kept)
 
     async def _remembered(self, agent: Agent, session: Session) -> list[PastExchange] | None:
         """What the agent's model is told again with every turn; None if the agent keeps the conversation itself."""
-        await self._workers.restorer.restore(session.key, agent, session.started)
+        await self._turn_runner.restorer.restore(session.key, agent, session.started)
         return _past(agent.remembered(session.key)) if can(agent, CanShowMemory) else None
 
     async def _export(self, asking: EffectContext, session: Session) -> EffectResult:

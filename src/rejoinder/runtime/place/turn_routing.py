@@ -28,7 +28,7 @@ from rejoinder.runtime.session.turn_inputs import GrantedTurn
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, session_key
 from rejoinder.store.base import Busy, Destination, RouteEvent
-from rejoinder.turns.backlog import QueuedMessage as InLine
+from rejoinder.turns.backlog import QueuedMessage
 from rejoinder.turns.modes import QueueSettings
 
 
@@ -50,7 +50,7 @@ class TurnDestination(Struct, frozen=True):
     held: HeldSession
     session: Session
     queue: QueueSettings
-    in_line: InLine
+    in_line: QueuedMessage
     granted: Callable[[], GrantedTurn | Busy] | None
 
 

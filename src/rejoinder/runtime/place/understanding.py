@@ -97,9 +97,9 @@ class Understanding:
     async def _hear(self, file: Attachment, here: Conversation) -> str:
         channel = here.channel
         media = self._settings.now.media
-        ear, most = media.hears, media.understanding.max_bytes
+        hears, most = media.hears, media.understanding.max_bytes
         content = file.content
-        if ear is None:
+        if hears is None:
             raise NotUnderstood("recordings are no longer transcribed here")
         async with self._large if (file.size or most) > LARGE else nullcontext():
             if content is None and can(channel, CanFetch):
@@ -109,7 +109,7 @@ class Understanding:
                 raise NotUnderstood("it could not be fetched")
             if len(content) > most:
                 raise NotUnderstood(larger_than(most))
-            return await ear.hear(file.name, file.mime, content)
+            return await hears.hear(file.name, file.mime, content)
 
     async def _read(self, address: str, conversation: Conversation) -> LinkedPage:
         """A page is read once an hour in each chat."""

@@ -53,18 +53,19 @@ class Attempts:
         self._told: Bounded[str, str] = Bounded(SESSIONS)
 
     async def run(
-        self, agent: Agent, turn: Turn, attempt: Try, begun: Callable[[], bool], notice: Notice, aloud: Notice
+        self, agent: Agent, turn: Turn, attempt: Try, begun: Callable[[], bool], notice: Notice, no_such_model: Notice
     ) -> Failed | None:
         """None when the turn was answered, otherwise the failure that could not be overcome.
 
-        `notice` tells what only verbose sessions are told, `aloud` that there is no such model: who chose one hears it.
+        `notice` tells what only verbose sessions are told, `no_such_model` that there is no such model: who chose one
+        hears it.
         """
         trial = begin(_models_of(agent, turn), self._cooldowns, monotonic())
         compacted = False
         kind: str | None = None
         while True:
             model = trial.current.model or None
-            says = aloud if kind == "model_not_found" else notice
+            says = no_such_model if kind == "model_not_found" else notice
             answers = partial(self._tell, turn.session, trial, kind, says)
             self._check()
             failed = await attempt(turn if turn.model == model else replace(turn, model=model), answers)

@@ -29,7 +29,7 @@ from rejoinder.agents.base import (
 from rejoinder.events import PromptImage, PromptPart, PromptText, ReplyEvent, Text, Turn
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.reader import ReplyReader
-from rejoinder.outbound.silence import Mode
+from rejoinder.outbound.silence import SilenceMode
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.session.fairness import Fairness, slices
 
@@ -53,7 +53,7 @@ class CompletionMessage(Struct, frozen=True):
 async def complete(
     agent: Agent,
     lines: tuple[CompletionMessage, ...],
-    silence: Mode = "edges",
+    silence: SilenceMode = "edges",
     directives: Registry | None = None,
     most: int = MAX_ANSWER_CHARS,
 ) -> AsyncGenerator[str | Usage | Failed]:

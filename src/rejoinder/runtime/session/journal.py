@@ -37,6 +37,7 @@ from rejoinder.store.base import (
     EndRun,
     ReleaseRun,
     ResumeTurn,
+    RunClaim,
     SteerInputs,
     Store,
     StoredPart,
@@ -44,7 +45,6 @@ from rejoinder.store.base import (
     TranscriptEntry,
     WithdrawParts,
 )
-from rejoinder.store.base import RunClaim as Claim
 from rejoinder.turns.run_state import EndCause
 from rejoinder.turns.signals import Reason, Start
 
@@ -102,9 +102,9 @@ def _heard(run: Run) -> int:
     return max(numbers, default=run.conversation.messages.count)
 
 
-def _granted(held: HeldSession, before: Session, taken: Session, claim: Claim | Busy) -> GrantedTurn | Busy:
+def _granted(held: HeldSession, before: Session, taken: Session, claim: RunClaim | Busy) -> GrantedTurn | Busy:
     held.mark_stored(taken)
-    return GrantedTurn(claim, before) if isinstance(claim, Claim) else claim
+    return GrantedTurn(claim, before) if isinstance(claim, RunClaim) else claim
 
 
 async def give_back(held: HeldSession, before: Session, store: Store) -> None:

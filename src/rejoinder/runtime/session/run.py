@@ -8,8 +8,7 @@ from rejoinder.errors import RejoinderError
 from rejoinder.events import PromptPart, TurnEnded, TurnOutcome
 from rejoinder.runtime.session.prefixes import Prefix, no_prefix
 from rejoinder.runtime.session.turn_inputs import GrantedTurn, ResumedTurn, TurnInput
-from rejoinder.store.base import RunClaim as Claim
-from rejoinder.store.base import StoredPart
+from rejoinder.store.base import RunClaim, StoredPart
 from rejoinder.turns.lane import Lane, may_speak
 from rejoinder.turns.run_state import ENDING, OVER, WORKING, EndCause, RunState, advanced, ended_by, recorded
 from rejoinder.turns.run_timeout import RunTimeouts, RunTimes
@@ -111,7 +110,7 @@ class Run:
         return self.message.inbound.message_id
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> RunClaim:
         """The proof that this run owns the session: everything the run says is planned with it."""
         assert self.granted is not None, "nothing is said before the turn is claimed"
         return self.granted.claim

@@ -8,8 +8,7 @@ from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.prefixes import Prefix
 from rejoinder.runtime.session.presence import StatusSigns
 from rejoinder.session import Session
-from rejoinder.store.base import RunClaim as Claim
-from rejoinder.store.base import StoredPart, StoredTurn
+from rejoinder.store.base import RunClaim, StoredPart, StoredTurn
 from rejoinder.turns.suspicion import RerunPolicy, rerun_policy
 
 
@@ -36,7 +35,7 @@ class DroppedInput(Struct, frozen=True):
 class GrantedTurn(Struct, frozen=True):
     """A turn that is recorded in the store: the claim on it, and the session as it was before."""
 
-    claim: Claim
+    claim: RunClaim
     session: Session
 
 

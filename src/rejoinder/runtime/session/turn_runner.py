@@ -164,7 +164,7 @@ class AgentTurnRunner:
                 relay.attempt,
                 lambda: relay.begun or not run.may_speak(),
                 notice,
-                aloud=answer.add_line if chose_model(context) else notice,
+                no_such_model=answer.add_line if chose_model(context) else notice,
             )
         finally:
             self._tools.close(run.session)

@@ -36,12 +36,12 @@ from rejoinder.testing.platform.discord.world import (
     GUILD_NAME,
     HAS_THREAD,
     THREAD_CREATED,
+    Room,
     Stored,
     World,
     now,
     user_id,
 )
-from rejoinder.testing.platform.discord.world import Room as Place
 from rejoinder.testing.platform.faults import Verb
 from rejoinder.testing.platform.truth import Frame, Truth
 
@@ -85,7 +85,7 @@ class Rest:
         """The menu of each bot."""
         self.clock: Callable[[], float] = time.monotonic
 
-    def file_limit(self, room: Place) -> int:
+    def file_limit(self, room: Room) -> int:
         return self.file_limits[0 if room.type == DIRECT else self._world.boosts]
 
     # --- who ----------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ class Rest:
         self.archive(room, archived=False)
         return self._world.channel(room)
 
-    def archive(self, thread: Place, *, archived: bool, locked: bool = False) -> None:
+    def archive(self, thread: Room, *, archived: bool, locked: bool = False) -> None:
         thread.archived, thread.locked = archived, locked
         self._gateway.tell("THREAD_UPDATE", self._world.channel(thread), self._world.rooms[thread.parent or ""])
 
@@ -209,7 +209,7 @@ class Rest:
 
     def say(
         self,
-        room: Place,
+        room: Room,
         by: str,
         payload: Payload,
         files: Sequence[Upload] = (),
@@ -240,7 +240,7 @@ class Rest:
         self.change(room, stored, call.payload)
         return self._world.message(stored)
 
-    def change(self, room: Place, stored: Stored, payload: Payload) -> None:
+    def change(self, room: Room, stored: Stored, payload: Payload) -> None:
         check_words(payload, (), edits=True)
         if "content" in payload:
             stored.content = str(payload["content"] or "").strip()
@@ -259,7 +259,7 @@ class Rest:
             raise Refusal(403, 50013, "Missing Permissions")
         self.remove(room, stored, call.by)
 
-    def remove(self, room: Place, stored: Stored, by: str) -> None:
+    def remove(self, room: Room, stored: Stored, by: str) -> None:
         del room.messages[stored.id]
         chat = self._world.chat_of(room)
         self._truth.show(Frame(time.time(), chat, "delete", self._world.called(by), stored.id))
@@ -279,7 +279,7 @@ class Rest:
         stored.reactions[shown].remove(call.by)
         self._show_reactions(room, stored, call.by)
 
-    def react(self, room: Place, stored: Stored, by: str, shown: str) -> None:
+    def react(self, room: Room, stored: Stored, by: str, shown: str) -> None:
         who = stored.reactions.setdefault(shown, [])
         if by in who:
             return
@@ -328,7 +328,7 @@ class Rest:
 
     # --- shared -------------------------------------------------------------------------------------
 
-    def _room(self, call: Call) -> Place:
+    def _room(self, call: Call) -> Room:
         return known_room(self._world, call.ids[0], call.by)
 
     def _stored(self, call: Call) -> Stored:
@@ -341,18 +341,18 @@ class Rest:
             return None
         return self._world.rooms[room].messages.get(message)
 
-    def _attached(self, room: Place, stored: Stored, number: int, file: Upload) -> Payload:
+    def _attached(self, room: Room, stored: Stored, number: int, file: Upload) -> Payload:
         id = str(int(stored.id) + 1 + number)
         return self.keep_file(room, id, file)
 
-    def keep_file(self, room: Place, id: str, file: Upload) -> Payload:
+    def keep_file(self, room: Room, id: str, file: Upload) -> Payload:
         path = f"/attachments/{room.id}/{id}/{file.name}"
         self.files[path] = file.content
         mime = file.mime or mimetypes.guess_type(file.name)[0]
         about = {"id": id, "filename": file.name, "size": len(file.content), "url": self.url + path}
         return {**about, "proxy_url": self.url + path, **({"content_type": mime} if mime else {})}
 
-    def show(self, room: Place, stored: Stored, kind: Literal["message", "edit"]) -> None:
+    def show(self, room: Room, stored: Stored, kind: Literal["message", "edit"]) -> None:
         labels = tuple(_labels(stored.components))
         thread = room.id if room.parent is not None else None
         self._truth.show(
@@ -383,7 +383,7 @@ class Rest:
             named.append(target.by)
         return list(dict.fromkeys(named))
 
-    def _show_reactions(self, room: Place, stored: Stored, by: str) -> None:
+    def _show_reactions(self, room: Room, stored: Stored, by: str) -> None:
         text = "".join(shown for shown, who in stored.reactions.items() if who)
         chat = self._world.chat_of(room)
         self._truth.show(Frame(time.time(), chat, "reaction", self._world.called(by), stored.id, text))

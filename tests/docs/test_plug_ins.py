@@ -8,9 +8,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from msgspec.structs import fields
 
 from rejoinder import plugins
+from rejoinder.agents.declaration import AgentKind
 from rejoinder.app import MEMORY, Gateway
+from rejoinder.channels.declaration import ChannelKind
 from rejoinder.config.load import read
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.wiring.opening import open_channels
@@ -36,6 +39,14 @@ def bring(monkeypatch: pytest.MonkeyPatch, **modules: tuple[str, str]) -> None:
         exec(compile(code, name, "exec"), vars(module))
         groups[group] = {name: module.__name__}
     monkeypatch.setattr(plugins, "installed", lambda: groups)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("channels.md", ChannelKind), ("agents.md", AgentKind)])
+def test_all_that_a_kind_may_declare_is_told(name, kind):
+    """CH-1: another package's kind may declare what ours do, and its author reads the page."""
+    rows = re.findall(r"^\| (`[^|]+) \|", (DOCS / name).read_text("utf-8"), re.M)
+    told = {field for row in rows for field in re.findall(r"`(\w+)`", row)}
+    assert {field.name for field in fields(kind)} <= told
 
 
 async def test_they_talk_to_each_other(monkeypatch):

@@ -4,7 +4,8 @@ reading      reader, reading; its layers line_reader, code_reader, tag_reader, s
              code_spans, silence, visible, gap; `directives`: the declaration of each directive
 judging      directive_outcome, directive_results, echo; notice: what the agent is told about directives
 showing      draft, streaming, secret_filter, typing, tools
-saying       plan, reply_shape, operations, prefix, template, redact, budget, speech, usage_line; rehearsal
+saying       plan, reply_shape, operations, prefix, template, redact, budget, speech, usage_line, ending;
+             rehearsal
 sending      forms: of one try; verdict: on what a platform answered
 for docs     tables
 """

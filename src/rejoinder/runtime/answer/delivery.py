@@ -16,6 +16,7 @@ from rejoinder.errors import NotUnderstood
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Step, Text
 from rejoinder.outbound.directive_results import DirectiveResults
 from rejoinder.outbound.directives.effects import SendFile
+from rejoinder.outbound.ending import ending_of, silence_is_noted
 from rejoinder.outbound.plan import PlannedOperation, Slot
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.rendering.white_space import is_seen
@@ -156,27 +157,34 @@ class StreamedAnswer:
         if self._directive_runner.files.is_waiting:
             await self._directive_runner.files.flush()
         whole_file = await self._end_cut()
-        if self._reader.silent:
-            await self._finisher.withdraw(self._directive_runner.handoffs.plan(), self._beside)
-            if self._turn.beat is None and (self._turn.says_when_empty or not self._context.peers):
-                # Among agents and in a heartbeat silence is normal and not worth a note.
-                await self._conversation.notify_operator(f"{self._shown_agent()} chose to stay silent")
-        elif (
-            self._turn.beat is not None and self._text.has_words and not await self._turn.beat.is_news(self._text.words)
+        handoffs, asked = self._directive_runner.handoffs, self._directive_runner.asked
+        silent, has_words, beat = self._reader.silent, self._text.has_words, self._turn.beat
+        repeats = beat is not None and has_words and not silent and not await beat.is_news(self._text.words)
+        match ending_of(
+            silent=silent, has_words=has_words, repeats=repeats, acted=asked, waited_for=self._turn.says_when_empty
         ):
-            await self._finisher.withdraw(self._directive_runner.handoffs.plan())
-            log.info("%s said the same within the last day; it is not repeated", self._context.agent)
-        elif self._text.has_words:
-            if footer:
-                self._text.add_paragraph(footer)
-            await self._settle_spoken(whole_file)
-        elif not self._directive_runner.asked and self._turn.says_when_empty:
-            await self._finisher.say(NO_RESPONSE)
-        else:
-            await self._finisher.withdraw(
-                self._directive_runner.handoffs.plan(), () if self._directive_runner.asked else self._beside
-            )
+            case "words":
+                if footer:
+                    self._text.add_paragraph(footer)
+                await self._settle_spoken(whole_file)
+            case "silence":
+                await self._finisher.withdraw(handoffs.plan(), self._beside)
+                await self._note_silence()
+            case "repetition":
+                await self._finisher.withdraw(handoffs.plan())
+                log.info("%s said the same within the last day; it is not repeated", self._context.agent)
+            case "no response":
+                await self._finisher.say(NO_RESPONSE)
+            case "actions":
+                await self._finisher.withdraw(handoffs.plan(), () if asked else self._beside)
         await self._directive_runner.finish(PATIENCE)
+
+    async def _note_silence(self) -> None:
+        among_agents = bool(self._context.peers)
+        if silence_is_noted(
+            heartbeat=self._turn.beat is not None, waited_for=self._turn.says_when_empty, among_agents=among_agents
+        ):
+            await self._conversation.notify_operator(f"{self._shown_agent()} chose to stay silent")
 
     def _shown_agent(self) -> str:
         """The agent as people know it there."""

@@ -57,28 +57,29 @@ class ToolLines:
     def __init__(self, display: Display, *, group: bool) -> None:
         self._display: Display = display
         self._group = group
-        self._name: str | None = None  # in the line that was added last, while nothing has followed it
+        self.name: str | None = None
+        """In the line that was added last, while nothing has followed it."""
         self._id = self._kind = ""
         self._times = 0
 
     def start(self, id: str, title: str, kind: str) -> tuple[AddLine | AddToLine, ...]:
         name = tool_name(title, kind, self._display, group=self._group)
-        if name == self._name:
+        if name == self.name:
             self._times += 1
             return ()
         counted = self.end()
-        self._name, self._id, self._kind, self._times = name, id, kind, 1
+        self.name, self._id, self._kind, self._times = name, id, kind, 1
         return (*counted, AddLine(f"_{TOOL_MARK}{name}_"))
 
     def rename(self, id: str, title: str) -> tuple[AddToLine, ...]:
         """Shown text only grows, so a better name is added after the first one, unless something has followed it."""
         name = tool_name(title, self._kind, self._display, group=self._group)
-        if id != self._id or self._times != 1 or name == self._name:
+        if id != self._id or self._times != 1 or name == self.name:
             return ()
-        self._name = name
+        self.name = name
         return (AddToLine(f" {name}"),)
 
     def end(self) -> tuple[AddToLine, ...]:
         """Something else follows."""
-        times, self._name, self._times = self._times, None, 0
+        times, self.name, self._times = self._times, None, 0
         return (AddToLine(f" ×{times}"),) if times > 1 else ()

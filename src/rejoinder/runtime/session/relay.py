@@ -142,7 +142,8 @@ class Relay:
                 if self._fairness.end():
                     await asyncio.sleep(0)
         finally:
-            self._end_tools()
+            if self._tool_lines.name is not None:
+                self._end_tools()
             if self._thoughts is not None:
                 await self._thoughts.end()
         return None
@@ -223,7 +224,8 @@ class Relay:
             return
         if self._thoughts is not None:
             await self._thoughts.end()
-        self._end_tools()
+        if self._tool_lines.name is not None:
+            self._end_tools()
         self._became(State.THINKING)
         if self._to_remember > 0:
             self._run.transcript.said.append(text[: self._to_remember])

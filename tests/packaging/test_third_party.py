@@ -138,7 +138,7 @@ def installed(tmp_path: Path) -> dict[str, str]:
 async def test_a_package_of_its_own_gets_all_that_ours_get(tmp_path: Path, installed: dict[str, str]):
     """CH-1, CH-4, OD-55: a channel with its own renderer, pace, abilities, reactions and accounts, an agent kind, a
     store engine, a directive with an effect that sends, a command and hooks, all by entry points and in one
-    conversation."""
+    conversation; and its check and its question in `doctor` and `init`."""
     north, south = free_port(), free_port()
     (tmp_path / "rejoinder.toml").write_text(CONFIGURATION.format(north=north, south=south))
     who = ("ann", north), ("keeper", north), ("ann", south), ("bob", south), ("keeper", south)
@@ -182,7 +182,13 @@ async def test_a_package_of_its_own_gets_all_that_ours_get(tmp_path: Path, insta
             "their file, in the folder of its configuration"
         )
         assert "disk" in told
+        assert told["channels.deck"] == "2 perches", "their check"
         assert "processes" not in told, "it is not shared"
+    (tmp_path / "new").mkdir()
+    asked(tmp_path / "new", installed, "init", input="\nn\nn\ny\n\n\n\n")
+    assert "[channels.perch.accounts]\nnorth = 7001" in (tmp_path / "new" / "rejoinder.toml").read_text(), (
+        "their question"
+    )
     said = '[[silent]]\n[[reply_to:m1]]\n<actions><peck at="x">y</peck></actions>\n**z**'
     dry = asked(tmp_path, installed, "reply", "--channel", "perch", input=said)
     assert "on perch" in dry

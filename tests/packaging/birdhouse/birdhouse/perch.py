@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from rejoinder.channels.base import DEFAULT_ACCOUNT, Delivered, Inlet, Limits, Outcome, RetryAfter
-from rejoinder.channels.declaration import ChannelKind, Pace
+from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.events import Chat, Inbound, Part, Route, Sender
 from rejoinder.rendering import Renderer, Rendering
 from rejoinder.rendering.emoji import Projection, ReactionNames
@@ -80,6 +80,10 @@ def _render(source: str, tables: object) -> Rendering:
     return Rendering(BOLD.sub(lambda bold: bold[1].upper(), source))
 
 
+async def _check(settings: Settings, gateway: str | None) -> str:
+    return f"{len(settings.accounts)} perches"
+
+
 CHANNEL = ChannelKind(
     settings=Settings,
     open=Perch,
@@ -89,4 +93,6 @@ CHANNEL = ChannelKind(
     renderer=Renderer(_render),
     reactions=ReactionNames(lambda emoji: Projection({"👀": "stares"}.get(emoji)), words="stares"),
     pace=Pace(chat=(1, 4.0)),
+    setup=Setup(offer="Put up a perch?", section={"accounts": {"north": 7001}}),
+    check=_check,
 )

@@ -229,7 +229,7 @@ async def test_a_mark_that_is_refused_becomes_words(tmp_path):
 
 async def test_what_is_given_up_is_told_the_owner_also_after_a_restart(tmp_path, monkeypatch, writes):
     """DE-32: buried and told in one commit, to an owner who wrote to an earlier process."""
-    common = CommonChannelSettings(dm="open", owners=("ann",))
+    common = CommonChannelSettings(dm="open", owners=("ann",), streaming="off")  # no draft is refused in its place
     machine = Machine(tmp_path, Settings(channels={"fake": ConfiguredChannel("fake", common, None)}))
     async with machine.running(ScriptedAgent("Hello, Ann.")) as gateway:
         await machine.chat.says("hello", sender="ann", chat="ann")

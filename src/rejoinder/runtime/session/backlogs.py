@@ -1,4 +1,4 @@
-"""Puts messages that wait in the store into the lanes of their sessions: after a restart, and out of quarantine."""
+"""Puts messages that wait in the store into the lanes of their sessions, after a restart and out of quarantine."""
 
 import logging
 
@@ -41,7 +41,8 @@ class Backlogs:
         self._clock = services.clock
 
     async def queue(self, backlog: Backlog) -> None:
-        """What waits for a thread that is to be opened was said in the chat, and is answered in the thread (CH-2)."""
+        """Messages that wait for a thread yet to be opened were said in the chat, and are answered in the thread
+        (CH-2)."""
         readable = replace(
             backlog, gathered=await self._readable(backlog.gathered), singly=await self._readable(backlog.singly)
         )

@@ -1,6 +1,6 @@
-"""Carries out what owners of other homes ask of the sessions here (SC-1, SC-15).
+"""Carries out requests from owners of other homes to the sessions here (SC-1, SC-15).
 
-Each request is removed by the commit of what it has led to, so it is carried out once, also when its shard moves.
+Each request is removed in the commit of its effects, so it is carried out once, even if its shard moves.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ class HomeRequests:
         self._tasks = parts.services.tasks
         self._looking: asyncio.Task[None] | None = None
         self._failed: set[int] = set()
-        """Those that could not be done, and whose failure is in the log. They are tried again at each look."""
+        """Requests that failed and whose failure is in the log. They are tried again at each look."""
 
     def look(self) -> None:
-        """Returns at once: a run may take its time to stop. What comes while one look is under way the next one finds,
-        within a second."""
+        """Returns at once, because a run may take its time to stop. Requests that arrive during a look are found by the
+        next one, within a second."""
         if self._looking is None or self._looking.done():
             self._looking = self._tasks.start("home requests", self._look())
 
@@ -38,7 +38,7 @@ class HomeRequests:
             for each in asked:
                 try:
                     await self._carry_out(each)
-                except Superseded as lost:  # somebody has changed the session meanwhile: the next look finds it again
+                except Superseded as lost:  # the session was changed meanwhile: the next look tries again
                     log.debug("%s", lost)
                 except StoreUnavailable:
                     raise
@@ -47,7 +47,7 @@ class HomeRequests:
                         log.exception("%s: what another home asked for could not be done", each.session)
                     self._failed.add(each.id)
         except StoreUnavailable as fault:
-            log.debug("not now: %s", fault)  # the store has logged it already
+            log.debug("skipped for now: %s", fault)  # the store has logged it already
 
     async def _carry_out(self, asked: StoredHomeRequest) -> None:
         match asked.request:
@@ -60,14 +60,14 @@ class HomeRequests:
                 await self._store.write(EndHomeRequest(asked.id))
 
     async def _stop(self, asked: StopWork) -> None:
-        """It may be carried out late, or again: what began meanwhile is not meant."""
+        """Stops only what began before the request: this may be carried out late, or again."""
         await self._parts.subagents.stop(asked.route, asked.asked)
         meant = [each for each in self._parts.queue.lanes.at(asked.route) if each.has_from_before(asked.asked)]
         await self._parts.queue.lanes.stop(meant)
 
     async def _tell(self, asked: StoredHomeRequest, event: str) -> None:
         async with self._parts.sessions.changing(asked.session, agent_of(asked.session), self._clock()) as held:
-            if held.is_new:  # nobody has begun it since it was forgotten
+            if held.is_new:  # the session was forgotten and nobody has begun it again
                 await self._store.write(EndHomeRequest(asked.id))
                 return
             session = with_event(held.session, event)

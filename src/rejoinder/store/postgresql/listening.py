@@ -95,7 +95,7 @@ class NotificationListener:
                 finally:
                     db.close()
             except (psycopg.Error, OSError) as error:  # the writer meets the same fault, and says it
-                log.debug("not now: %s", error)
+                log.debug("skipped for now: %s", error)
             missed = True
             self._ends.wait(PAUSE)
 

@@ -52,7 +52,7 @@ class LiveNotifier:
                     self._end()
                     raise
         except StoreUnavailable as fault:
-            log.debug("not now: %s", fault)  # the writer meets the same fault, and says it
+            log.debug("skipped for now: %s", fault)  # the writer meets the same fault, and says it
 
     def _end(self) -> None:
         if self._db is not None:

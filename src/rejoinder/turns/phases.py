@@ -1,6 +1,7 @@
 """The grids of a lane: what an arriving message, and every other event, does in each phase.
 
-They define the behaviour, and every cell is filled; lane.py carries them out, and the docs are generated from them.
+The grids define the behaviour, and every cell is filled. lane.py carries them out, and the docs are generated from
+them.
 """
 
 from enum import Enum
@@ -64,7 +65,7 @@ def _grid(columns: tuple[Column, ...], rows: dict[Row, tuple[Cell, ...]]) -> dic
     return {(row, column): cell for row, cells in rows.items() for column, cell in zip(columns, cells, strict=True)}
 
 
-# --- what an arrival does -----------------------------------------------------------------------
+# --- arrivals -----------------------------------------------------------------------------------
 
 START, HOLD, OFFER, INTERRUPT = OnArrival
 
@@ -80,7 +81,7 @@ ON_ARRIVAL: Final = _grid(tuple(Mode), {
 })
 # fmt: on
 
-# --- what every other event does ----------------------------------------------------------------
+# --- all other events ---------------------------------------------------------------------------
 
 NOTHING, BEGIN, END, TAKEN, REFUSED, DRAIN, REVIEW, CLEAR, ABORT = OnEvent
 

@@ -1,4 +1,4 @@
-"""Stop, before anything else is looked at (IN-70)."""
+"""The stop command, which comes before everything else (IN-70)."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ NOT_RUN = "The rest of your message was not run."
 
 
 def abort(message: InboundMessage, session: None, rules: Rules, now: datetime) -> Outcome:
-    """`/stop` or `[[/stop]]` anywhere; a bare stop word in a direct chat, or in a group when it is said to us."""
+    """Stops on `/stop` or `[[/stop]]` anywhere, and on a bare stop word that is in a direct chat or said to us."""
     asked = message.reading.stop
     if asked is None:
         return PASS

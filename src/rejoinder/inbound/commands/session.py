@@ -1,4 +1,4 @@
-"""The conversation itself: new, reset, stop, compact, export-session, session, activation, send, skill."""
+"""Commands about the conversation: new, reset, stop, compact, export-session, session, activation, send, skill."""
 
 from msgspec.structs import replace
 

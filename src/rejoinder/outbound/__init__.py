@@ -5,6 +5,6 @@ reading      reader, reading; its layers line_reader, code_reader, tag_reader, s
 judging      directive_outcome, directive_results, echo; notice: what the agent is told about directives
 showing      draft, streaming, secret_filter, typing, tools
 saying       plan, reply_shape, operations, prefix, template, redact, budget, speech, usage_line; rehearsal
-sending      forms: of one try; verdict: on what a platform answered
+sending      forms: the form of each try; verdict: what follows from a platform's answer
 for docs     tables
 """

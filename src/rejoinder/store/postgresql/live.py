@@ -1,8 +1,8 @@
-"""Tells the other processes something of the moment, by notifications alone (SC-14).
+"""Sends live updates to other processes, by notifications alone (SC-14).
 
-Rule 1: it has a thread and a connection of its own, so that no message and no lease waits for it.
-Rule 2: a statement that notifies writes nothing: there is no disk to wait for.
-Rule 3: what cannot be told now is not told later.
+Rule 1: it has a thread and a connection of its own, so that no message or lease waits for it.
+Rule 2: a statement that notifies writes nothing, so there is no disk to wait for.
+Rule 3: an update that cannot be sent now is not sent later.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from rejoinder.store.postgresql.listening import LIVE
 log = logging.getLogger(__name__)
 
 MOST_BYTES: Final = 7_999
-"""Of a notification; the server refuses longer ones."""
+"""The longest notification; the server refuses longer ones."""
 
 
 class LiveNotifier:
@@ -52,7 +52,7 @@ class LiveNotifier:
                     self._end()
                     raise
         except StoreUnavailable as fault:
-            log.debug("skipped for now: %s", fault)  # the writer meets the same fault, and says it
+            log.debug("skipped for now: %s", fault)  # the writer meets the same fault and logs it
 
     def _end(self) -> None:
         if self._db is not None:

@@ -183,10 +183,10 @@ def _checked(module: ModuleType, kind: str) -> ModuleType:
             f"the module {module.__name__} cannot be used for a {kind}: write {wanted.looks_like} in it"
         )
     function, now = wanted.before
-    told = f"; it was written for an earlier version: add {now}" if function and hasattr(module, function) else ""
+    hint = f"; it was written for an earlier version: add {now}" if function and hasattr(module, function) else ""
     article = "an" if kind[0] in "aeiou" else "a"
     raise BadConfiguration(
-        f"the module {module.__name__} cannot be used as {article} {kind}: it does not define {wanted.defines}{told}"
+        f"the module {module.__name__} cannot be used as {article} {kind}: it does not define {wanted.defines}{hint}"
     )
 
 

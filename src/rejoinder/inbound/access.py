@@ -37,8 +37,8 @@ def edited_allow(channel: str, edits: Iterable[tuple[str, bool]], rules: Rules) 
         return None
     allow = channel_rules(rules, channel).allow
     for entry, listed in edits:
-        meant = ids_of_entry(channel, entry, rules)
-        allow = allow | meant if listed else allow - meant
+        ids = ids_of_entry(channel, entry, rules)
+        allow = allow | ids if listed else allow - ids
     return allow
 
 
@@ -106,19 +106,19 @@ def access(message: InboundMessage, session: None, rules: Rules, now: datetime) 
         verdict = authorise(message.actor, wish, channel.gate)
         if wish.auth != "anyone" and isinstance(verdict, Denied):
             return Drop(verdict.reason)
-    told = answer_stranger(message.facts.pairing, inbound.sender.id, now, message.facts.random)
-    if isinstance(told, StayQuiet):
-        return Drop(told.reason)
+    answer = answer_stranger(message.facts.pairing, inbound.sender.id, now, message.facts.random)
+    if isinstance(answer, StayQuiet):
+        return Drop(answer.reason)
     return Answer(
-        (f"I do not know you yet. Ask the owner to approve this pairing code: {told.code} (valid for an hour).",),
+        (f"I do not know you yet. Ask the owner to approve this pairing code: {answer.code} (valid for an hour).",),
         effects=(
             AskPairing(
                 channel=inbound.channel,
                 account=inbound.account,
                 sender=inbound.sender.id,
-                code=told.code,
-                asked=told.asked,
-                expires=told.asked + VALID_FOR,
+                code=answer.code,
+                asked=answer.asked,
+                expires=answer.asked + VALID_FOR,
             ),
         ),
         reason=message.refusal,

@@ -143,7 +143,7 @@ class SendPolicy(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class InboundDebounce(Struct, frozen=True, forbid_unknown_fields=True):
-    """Waiting for the rest of what someone is still typing: what comes meanwhile is one message."""
+    """Waiting for the rest of what someone is still typing: messages that come meanwhile are joined into one."""
 
     debounce_ms: Milliseconds = 0
     """Milliseconds to wait for a further message of the same person before the first is handled. Each one restarts the

@@ -159,10 +159,10 @@ def close_offer(said: Say, message: str, outcome: str, stem: str) -> list[Planne
 
     For a caller that has only the message as it was rendered.
     """
-    asked = said.part.text.rpartition("\n\n")[0]
-    entities = tuple([each for each in said.part.entities if each.offset + each.length <= length(asked, "utf16")])
-    text = f"{asked}\n\n{outcome}".lstrip()
-    part = replace(said.part, text=text, entities=entities if asked else (), html="", choices=(), key="")
+    question = said.part.text.rpartition("\n\n")[0]
+    entities = tuple([each for each in said.part.entities if each.offset + each.length <= length(question, "utf16")])
+    text = f"{question}\n\n{outcome}".lstrip()
+    part = replace(said.part, text=text, entities=entities if question else (), html="", choices=(), key="")
     return [PlannedOperation(*keyed(Amend(message, part, resend_if_gone=False), f"{stem}/instead"))]
 
 

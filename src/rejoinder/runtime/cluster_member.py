@@ -69,8 +69,8 @@ class ClusterMember:
         self._tell()
 
     def _tell(self) -> None:
-        for told in self._told:
-            told()
+        for callback in self._told:
+            callback()
 
     async def join(
         self,

@@ -102,8 +102,8 @@ class Hooks:
 
     def rows(self, happening: Tellable) -> tuple[HookEvent, ...]:
         """The rows that tell HTTP hooks about it."""
-        told = self.over_http.now
-        return hook_events(happening, told, self._clock()) if told else ()
+        wanted = self.over_http.now
+        return hook_events(happening, wanted, self._clock()) if wanted else ()
 
     def kept(self, happening: Tellable) -> tuple[PutHookEvents, ...]:
         """The verbs to write in the commit of what happened."""

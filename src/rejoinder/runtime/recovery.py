@@ -89,7 +89,7 @@ class Recovery:
             try:
                 await self._parts.queue.backlogs.queue(backlog)
             except Unreadable as problem:
-                log.error("%s: what is queued here stays queued: %s", backlog.session, problem)
+                log.error("%s: the queued messages stay queued: %s", backlog.session, problem)
 
     async def stop(self) -> None:
         """The gateway shuts down: takes back the attempts counted for undecided events."""

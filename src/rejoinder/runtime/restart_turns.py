@@ -78,18 +78,18 @@ class RestartTurns:
     async def _look(self, began: datetime) -> bool:
         """Returns whether this process ends now."""
         rows = await self._store.facts(SCOPE)
-        asked = _row(rows, ASKED, RestartRequest)
-        if asked is None or not is_obeyed(asked, began, self._obeyed):
+        request = _row(rows, ASKED, RestartRequest)
+        if request is None or not is_obeyed(request, began, self._obeyed):
             return False
         try:
             await asyncio.to_thread(self._restart_check.check)
         except RejoinderError as wrong:
             log.error("Not restarted, because it would not start: %s", wrong)
-            self._obeyed = remembered(self._obeyed, asked.command)
+            self._obeyed = remembered(self._obeyed, request.command)
             return False
         if not is_free(_row(rows, TURN, RestartTurn), self._clock()) or not await self._take():
             return False
-        self._end(Restart(remembered(self._obeyed, asked.command), self._holder))
+        self._end(Restart(remembered(self._obeyed, request.command), self._holder))
         return True
 
     async def _take(self) -> bool:

@@ -137,7 +137,7 @@ PART_STATES: Final[dict[PartState, str]] = {
     "planned": "committed, not a byte of it sent",
     "sending": "one sender has it, and bytes may be under way",
     "sent": "the platform has it; the receipt says under which id",
-    "unknown": "it may or may not have arrived; what follows waits until that is settled",
+    "unknown": "it may or may not have arrived; the parts behind it wait until that is settled",
     "retry": "the platform did not take it; it is tried again at its time",
     "held": "never confirmed, and not sent again unless somebody asks: never a duplicate",
     "dead": "given up; listed, and can be sent again by hand",

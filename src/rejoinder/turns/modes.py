@@ -57,10 +57,10 @@ MODES: Final[dict[Mode, Traits]] = {
         "is gathered until quiet, then one turn; only messages of the same route are gathered", gathers=True
     ),
     Mode.INTERRUPT: Traits(
-        "aborts it and runs; what waited is discarded, and the prompt says so", debounced=False, capped=False
+        "aborts it and runs; waiting messages are discarded, and the prompt says so", debounced=False, capped=False
     ),
     Mode.STEER_BACKLOG: Traits(
-        "goes into the running agent; what the run did not take in is kept and runs as `followup`, never both"
+        "goes into the running agent; a message the run did not take in is kept and runs as `followup`, never both"
     ),
     Mode.QUEUE: Traits("plain FIFO: `followup` without debounce, cap or drop", debounced=False, capped=False),
 }

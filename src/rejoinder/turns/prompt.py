@@ -222,11 +222,11 @@ def sender_context(said: TurnMessage, sender: SenderContext) -> SenderContext | 
     """The sender of a message, with the messages that it refers to (TU-30)."""
     if said.reply_to is None and said.edit_of is None:
         return sender
-    told: dict[str, Any] = to_builtins(sender)
+    fields: dict[str, Any] = to_builtins(sender)
     for name, other in (("reply_to", said.reply_to), ("edit_of", said.edit_of)):
         if other is not None:
-            told[name] = {**_fields(other), "text": summary_line(other.text)}
-    return told
+            fields[name] = {**_fields(other), "text": summary_line(other.text)}
+    return fields
 
 
 def _trusted(metadata: ChatMetadata | None) -> str:

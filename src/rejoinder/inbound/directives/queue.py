@@ -63,7 +63,7 @@ def read_queue(words: Iterator[Word]) -> Argument:
 
 def cannot_steer(agent: str) -> str:
     """The sentence for a person who wants to steer an agent that cannot be steered (TU-11)."""
-    return f"{agent} cannot take a message into a running turn: it waits for a turn of its own."
+    return f"{agent} cannot take a message into a running turn: the message waits for a turn of its own."
 
 
 def _default(choice: QueueChoice, end: int | None, word: Word, following: Word | None) -> Argument:

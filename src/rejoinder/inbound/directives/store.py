@@ -50,12 +50,12 @@ def spoken(value: Any) -> str:
 
 def values(tokens: Iterable[Token], agent: AgentProfile) -> dict[str, Any]:
     """The value of each directive, by name. If one is repeated the last one counts; options count one by one."""
-    meant: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     for token in tokens:
-        value, before = _resolved(token, agent), meant.get(token.name)
+        value, before = _resolved(token, agent), chosen.get(token.name)
         options = isinstance(before, ExecChoice | QueueChoice) and value not in (ExecChoice(), QueueChoice())
-        meant[token.name] = _merged(before, value) if options else value
-    return meant
+        chosen[token.name] = _merged(before, value) if options else value
+    return chosen
 
 
 def _resolved(token: Token, agent: AgentProfile) -> Any:

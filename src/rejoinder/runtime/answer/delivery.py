@@ -166,7 +166,7 @@ class StreamedAnswer:
             self._turn.beat is not None and self._text.has_words and not await self._turn.beat.is_news(self._text.words)
         ):
             await self._finisher.withdraw(self._directive_runner.handoffs.plan())
-            log.info("%s said the same within the last day; it is not repeated", self._context.agent)
+            log.info("%s said the same within the last day, so it is not sent again", self._context.agent)
         elif self._text.has_words:
             if footer:
                 self._text.add_paragraph(footer)

@@ -302,9 +302,9 @@ class Conversation:
         people have already seen the outcome of a command."""
         if message is not None and message in self._traces:
             return self._traces[message]
-        asked = (steps for id, steps in reversed(self._traces.items()) if not self._is_ours(id))
-        latest = next(asked, ())
-        return latest if not was_command(latest) else next(filterfalse(was_command, asked), latest)
+        candidates = (steps for id, steps in reversed(self._traces.items()) if not self._is_ours(id))
+        latest = next(candidates, ())
+        return latest if not was_command(latest) else next(filterfalse(was_command, candidates), latest)
 
     def _is_ours(self, message: str) -> bool:
         """Whether one of our agents said it and the channel reported it."""

@@ -87,13 +87,15 @@ class DeliveryFailures:
 
     async def given_up(self, row: StoredPart, operation: Operation, error: str) -> FailureRecord:
         if isinstance(operation, Sign):
-            told = await self._for_session(row, error, NOT_REACTED if isinstance(operation, React) else NOT_DELETED)
+            for_session = await self._for_session(
+                row, error, NOT_REACTED if isinstance(operation, React) else NOT_DELETED
+            )
             return FailureRecord(
-                lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error), told
+                lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error), for_session
             )
         failed = DeliveryFailed(row.route, row.key, words(operation), error)
         owed = None if is_notice(row) else await self._for_owner(failed, held=False)
-        told = await self._for_session(row, error, NOT_SENT)
+        for_session = await self._for_session(row, error, NOT_SENT)
 
         def then() -> None:
             what = "%s: gave up on a message to %s: %s; `rejoinder dead` lists it"
@@ -101,7 +103,7 @@ class DeliveryFailures:
             self._tell(failed)
             self._wake_for(owed)
 
-        return FailureRecord(then, (*told, *(() if owed is None else (owed,))))
+        return FailureRecord(then, (*for_session, *(() if owed is None else (owed,))))
 
     async def held(self, row: StoredPart, operation: Operation, error: str) -> FailureRecord:
         what = "%s: it is not known whether %s arrived: %s; `rejoinder dead` lists it"
@@ -118,8 +120,8 @@ class DeliveryFailures:
             self._wake_for(owed)
             self._wake_for(notice)
 
-        told = await self._for_session(row, error, UNSURE)
-        return FailureRecord(then, (*told, *[each for each in (owed, notice) if each is not None]))
+        for_session = await self._for_session(row, error, UNSURE)
+        return FailureRecord(then, (*for_session, *[each for each in (owed, notice) if each is not None]))
 
     async def _for_session(self, row: StoredPart, error: str, sentence: str) -> tuple[AskHome, ...]:
         """Tells a session in another home what happened to its words, with its next turn: the turn that said them is

@@ -152,7 +152,7 @@ async def _change(
                 return await channel.react(route, message, emoji, remove=remove, author=author)
         case Remove(message=message, after=after):
             if after and not await _have_arrived(after, kept.store):
-                return Rejected("what was to replace it has not arrived")
+                return Rejected("its replacement has not arrived")
             return await _remove(message, channel, route, kept)
     return Rejected(f"{channel.name} cannot do it")
 

@@ -62,8 +62,8 @@ class HeldLease(Generic[Held]):
         if self._over:
             return
         self._over = True
-        for told in self._told:
-            told()
+        for callback in self._told:
+            callback()
 
 
 UNENDING: Final = HeldLease(Lease(0, "this process", 0))

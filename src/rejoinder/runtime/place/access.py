@@ -74,9 +74,9 @@ class Access:
         edit = EditAllow(AllowEdit(wish.channel, wish.entry, wish.listed))
         if wish.listed:
             return (edit,)
-        meant = ids_of_entry(wish.channel, wish.entry, self._settings.now.rules)
+        ids = ids_of_entry(wish.channel, wish.entry, self._settings.now.rules)
         paired = self._paired[wish.channel]
-        return (edit, *(Unpair(each) for each in paired if meant.named(each.account, (each.sender,))))
+        return (edit, *(Unpair(each) for each in paired if ids.named(each.account, (each.sender,))))
 
     def request_pairing(self, effect: AskPairing, now: datetime) -> PutPairingRequest:
         place = (effect.channel, effect.account)

@@ -183,9 +183,9 @@ class Effects:
     async def _resend(self, route: Route | None, outbox: Outbox) -> str:
         """Sends again what was never confirmed or was given up, and runs again what is quarantined (DU-2, DU-3)."""
         sent, again = await outbox.resend(route), await self._parts.queue.readmission.want(route)
-        told = [f"Sent again: {sent}."] * bool(sent) + [f"Run again: {again}."] * bool(again)
-        if told:
-            return " ".join(told)
+        sentences = [f"Sent again: {sent}."] * bool(sent) + [f"Run again: {again}."] * bool(again)
+        if sentences:
+            return " ".join(sentences)
         return "Nothing is waiting to be sent again." if route is None else "Nothing here is waiting to be sent again."
 
     async def _attempted(self, command: GatewayCommand, asking: EffectContext) -> EffectResult:

@@ -77,8 +77,8 @@ class FactGatherer:
         here, sender = conversation.messages.facts, inbound.sender
         place, of_group, of_sender = (inbound.channel, inbound.account), 0, 0
         await self._access.read(place)
-        asked = self._workers.questions.are_elsewhere(conversation.route)
-        if asked or here.elsewhere:  # only the engine that owns the chat is notified
+        questions_here = self._workers.questions.are_elsewhere(conversation.route)
+        if questions_here or here.elsewhere:  # only the engine that owns the chat is notified
             await self._workers.questions.look_elsewhere()
         if inbound.chat.kind != "direct":
             of_group, of_sender = await self._turns_today(inbound, channel, now)

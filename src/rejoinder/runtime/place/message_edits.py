@@ -73,8 +73,8 @@ class MessageEdits:
             return
         handle = conversation.messages.handle(revision.message) or revision.message
         text = (revision.text or "")[:LONGEST]
-        told = EDITED.format(name=put.event.inbound.sender.shown_name or "The sender", id=handle, text=text)
+        note = EDITED.format(name=put.event.inbound.sender.shown_name or "The sender", id=handle, text=text)
         async with self._sessions.changing(put.session, stored.agent, self._clock()) as held:
-            session = with_event(held.session, told)
+            session = with_event(held.session, note)
             await WriteBatch(*held.put_verbs(session)).write(self._store)
             held.mark_stored(session)

@@ -70,8 +70,8 @@ class Compaction:
         name = agent.name
         since = (await self._sessions.find(session, name, self._clock())).started
         await self._restorer.restore(session, agent, since)
-        told = (instructions,) if instructions else ()
-        kept = await agent.compact(session, *told) if can(agent, CanCompact) else False
+        wishes = (instructions,) if instructions else ()
+        kept = await agent.compact(session, *wishes) if can(agent, CanCompact) else False
         if kept is False:
             return None
         self.context.pop(session, None)
@@ -85,9 +85,9 @@ class Compaction:
         if shortened is None:
             return False
         async with self._sessions.changing(session, name, self._clock()) as held:
-            told = with_event(held.session, shortened.note)
-            await WriteBatch(*held.put_verbs(told), *shortened.kept).insist(self._store)
-            held.mark_stored(told)
+            changed = with_event(held.session, shortened.note)
+            await WriteBatch(*held.put_verbs(changed), *shortened.kept).insist(self._store)
+            held.mark_stored(changed)
         return True
 
     def untold(self, session: str) -> bool:

@@ -170,7 +170,7 @@ async def _sounding(file: Attachment, here: Conversation, recordings: CanPrepare
         mime, content = await recordings.prepare(content, most)
         return replace(file, content=content, mime=mime)
     except NotUnderstood as why:
-        log.warning("%s: the sound of %r is not given: %s", name, file.name, why.detail or why)
+        log.warning("%s: the recording %r is not passed to the agent: %s", name, file.name, why.detail or why)
     except Exception:  # as above
         log.exception("%s failed while fetching %r", name, file.name)
     return replace(file, content=None)

@@ -33,37 +33,37 @@ class HomeRequests:
 
     async def _look(self) -> None:
         try:
-            asked = await self._store.home_requests()
-            self._failed &= {each.id for each in asked}
-            for each in asked:
+            requests = await self._store.home_requests()
+            self._failed &= {request.id for request in requests}
+            for request in requests:
                 try:
-                    await self._carry_out(each)
+                    await self._carry_out(request)
                 except Superseded as lost:  # the session was changed meanwhile: the next look tries again
                     log.debug("%s", lost)
                 except StoreUnavailable:
                     raise
                 except Exception:  # one request must not hold up those behind it
-                    if each.id not in self._failed:
-                        log.exception("%s: what another home asked for could not be done", each.session)
-                    self._failed.add(each.id)
+                    if request.id not in self._failed:
+                        log.exception("%s: a request of another home could not be carried out", request.session)
+                    self._failed.add(request.id)
         except StoreUnavailable as fault:
             log.debug("skipped for now: %s", fault)  # the store has logged it already
 
-    async def _carry_out(self, asked: StoredHomeRequest) -> None:
-        match asked.request:
+    async def _carry_out(self, stored: StoredHomeRequest) -> None:
+        match stored.request:
             case TellSession(event=event):
-                await self._tell(asked, event)
+                await self._tell(stored, event)
             case AnswerAgent():
-                await self._answer(asked.id, asked.request)
+                await self._answer(stored.id, stored.request)
             case StopWork():
-                await self._stop(asked.request)
-                await self._store.write(EndHomeRequest(asked.id))
+                await self._stop(stored.request)
+                await self._store.write(EndHomeRequest(stored.id))
 
-    async def _stop(self, asked: StopWork) -> None:
+    async def _stop(self, stop: StopWork) -> None:
         """Stops only what began before the request: this may be carried out late, or again."""
-        await self._parts.subagents.stop(asked.route, asked.asked)
-        meant = [each for each in self._parts.queue.lanes.at(asked.route) if each.has_from_before(asked.asked)]
-        await self._parts.queue.lanes.stop(meant)
+        await self._parts.subagents.stop(stop.route, stop.asked)
+        lanes = [each for each in self._parts.queue.lanes.at(stop.route) if each.has_from_before(stop.asked)]
+        await self._parts.queue.lanes.stop(lanes)
 
     async def _tell(self, asked: StoredHomeRequest, event: str) -> None:
         async with self._parts.sessions.changing(asked.session, agent_of(asked.session), self._clock()) as held:

@@ -212,9 +212,9 @@ class LaneJournal:
             batch = WriteBatch(WithdrawParts(turn), EndRun(run.claim, "failed" if timed_out else "stopped", now))
             batch.add_all((*transcript(run, now), *self._hooks.kept(run.turn_ended(turn, "cancelled"))))
         is_untold = run.state.runs_again or run.message.listening
-        told = () if is_untold else notices.why_it_ended(timed_out, run.crashed)
-        if told:
-            batch.add_all((run.conversation.parts_to_say(map(run.prefix, told), now),))
+        sentences = () if is_untold else notices.why_it_ended(timed_out, run.crashed)
+        if sentences:
+            batch.add_all((run.conversation.parts_to_say(map(run.prefix, sentences), now),))
         await self._superseded(batch)
         run.record_end()
         if batch.is_written:

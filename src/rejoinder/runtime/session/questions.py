@@ -269,8 +269,8 @@ def _outcome(answered: StoredQuestion) -> str:
 
 
 def _mark(agent: str, question: Question) -> str:
-    told = (agent, question.text, question.about, *[(each.id, each.label, each.grants) for each in question.offered])
-    return blake2b(repr(told).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    content = (agent, question.text, question.about, *[(each.id, each.label, each.grants) for each in question.offered])
+    return blake2b(repr(content).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _new_id() -> str:

@@ -64,13 +64,13 @@ def exchanges(entries: tuple[TranscriptEntry, ...]) -> tuple[Exchange, ...]:
     A transcript may begin in the middle. An answer without its question is left out: models do not accept one.
     """
     found: list[Exchange] = []
-    asked: tuple[PromptPart, ...] = ()
+    question: tuple[PromptPart, ...] = ()
     for entry in entries:
         if entry.stands_for_all:
-            found, asked = [], ()
+            found, question = [], ()
         if entry.role == "user":
-            asked += entry.parts
-        elif asked:
-            found.append(Exchange(asked, "".join(p.text for p in entry.parts if isinstance(p, PromptText))))
-            asked = ()
-    return (*found, Exchange(asked)) if asked else tuple(found)
+            question += entry.parts
+        elif question:
+            found.append(Exchange(question, "".join(p.text for p in entry.parts if isinstance(p, PromptText))))
+            question = ()
+    return (*found, Exchange(question)) if question else tuple(found)

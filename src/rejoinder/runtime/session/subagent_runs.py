@@ -52,7 +52,7 @@ class SubagentRuns:
 
     async def start(self, run: Run, wanted: Spawn, key: str) -> str | None:
         """Starts a sub-agent for this run; returns why it did not."""
-        words = [asked.message for asked in run.known_inputs if not asked.message.background]
+        words = [turn_input.message for turn_input in run.known_inputs if not turn_input.message.background]
         by = SubagentParent(
             run.session,
             run.agent,

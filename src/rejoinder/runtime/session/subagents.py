@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 ONE_DAY = timedelta(days=1)
 INTERRUPTED = "It was interrupted and did not finish."
-LOST = "Your sub-agent {name} could not finish: what was stored of it cannot be read."
+LOST = "Your sub-agent {name} could not finish: its stored data cannot be read."
 
 
 class SubagentParent(Struct, frozen=True):
@@ -272,11 +272,11 @@ class Subagents:
     async def _tell(self, kept: StoredSubagent) -> None:
         """Reports the end to the session that started it, and to the chat."""
         above = self._running.get(kept.parent)
-        told: list[Verb[Any]] = [PutSubagent(replace(kept, told=True))]
+        verbs: list[Verb[Any]] = [PutSubagent(replace(kept, told=True))]
         conversation = self.conversation_of(kept)
         if conversation is not None:
             stem = f"{kept.session}/{kept.turn}/end"
-            told.append(conversation.parts_to_say((reports.end_line(kept),), self._services.clock(), stem=stem))
+            verbs.append(conversation.parts_to_say((reports.end_line(kept),), self._services.clock(), stem=stem))
         why = "the session that started it is gone"
         if above is not None or kept.depth == 1:
             turn = Background(
@@ -290,10 +290,10 @@ class Subagents:
                 answerable=kept.people,
                 lifts=kept.lifts,
             )
-            why = await self._background.begin(turn, also=tuple(told))
+            why = await self._background.begin(turn, also=tuple(verbs))
         if why is not None:
             log.info("%s has ended, but starts no turn: %s", kept.name, why)
-            await self._write(*told)
+            await self._write(*verbs)
             if above is not None:
                 await self._interrupted(above)
         if conversation is not None:
@@ -315,7 +315,7 @@ class Subagents:
     async def write_off(self, session: str, root: str, why: str) -> None:
         """Ends a sub-agent whose row cannot be read, because nobody knows what it may do. The agent of its conversation
         is told (DU-14)."""
-        log.error("%s has failed, because what is stored of it cannot be read: %s", session, why)
+        log.error("%s has failed, because its stored data cannot be read: %s", session, why)
         await self._note(root, agent_of(root), LOST.format(name=session.rpartition(":")[2]), WriteOffSubagent(session))
 
     async def settle(self) -> None:

@@ -36,10 +36,10 @@ async def with_thread(run: Run, session: Session, now: datetime) -> tuple[TurnIn
     if conversation.route.thread is None or first.message.background or inbound.opened_thread is not None:
         return run.inputs
     if is_untouched(session) or await _is_first(run):
-        told = await _told(inbound, conversation, now)
+        completed = await _told(inbound, conversation, now)
     else:
-        told = replace(inbound, thread_starter=None, thread_history=())
-    return (replace(first, message=replace(first.message, inbound=told)), *others)
+        completed = replace(inbound, thread_starter=None, thread_history=())
+    return (replace(first, message=replace(first.message, inbound=completed)), *others)
 
 
 async def _is_first(run: Run) -> bool:

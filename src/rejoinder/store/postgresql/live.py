@@ -34,20 +34,20 @@ class LiveNotifier:
         self._db: Connection | None = None
 
     async def tell(self, channel: str, said: tuple[str, ...]) -> None:
-        told = [f"{self._origin} {channel}\n{each}" for each in said]
-        fitting = [each for each in told if len(each.encode()) <= MOST_BYTES]
+        payloads = [f"{self._origin} {channel}\n{each}" for each in said]
+        fitting = [each for each in payloads if len(each.encode()) <= MOST_BYTES]
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="rejoinder-store-live")
         if fitting:
             await asyncio.wrap_future(self._thread.submit(self._notify, fitting))
 
-    def _notify(self, told: list[str]) -> None:
+    def _notify(self, payloads: list[str]) -> None:
         try:
             with fault_in(self._where):
                 try:
                     if self._db is None:
                         self._db = self._connect()
-                    self._db.executemany("SELECT pg_notify(?, ?)", [(LIVE, each) for each in told])
+                    self._db.executemany("SELECT pg_notify(?, ?)", [(LIVE, each) for each in payloads])
                 except psycopg.OperationalError:
                     self._end()
                     raise

@@ -55,13 +55,13 @@ class VerbResult(NamedTuple, Generic[T]):
     """Reads the result from the store, if the answers were lost and everything is known to be committed."""
 
 
-def resolved(told: tuple[Any, ...], again: SqlConnection | None = None) -> tuple[Any, ...]:
+def resolved(results: tuple[Any, ...], again: SqlConnection | None = None) -> tuple[Any, ...]:
     """The results of verbs once everything is committed. `again`: where to look them up if the answers were lost."""
 
     def result(each: VerbResult[Any]) -> Any:
         return each.tell() if again is None else each.look_up(again)
 
-    return tuple([result(cast("VerbResult[Any]", each)) if isinstance(each, VerbResult) else each for each in told])
+    return tuple([result(cast("VerbResult[Any]", each)) if isinstance(each, VerbResult) else each for each in results])
 
 
 class LateRows(ServerAnswer):
@@ -214,8 +214,8 @@ class Pipelined(SqlConnection):
         return tell() if self.is_careful else cast(T, VerbResult(tell, look_up))
 
     def all_later(self, each: list[T]) -> tuple[T, ...]:
-        told = tuple(each)
-        return self.later(lambda: resolved(told), lambda again: resolved(told, again))
+        parts = tuple(each)
+        return self.later(lambda: resolved(parts), lambda again: resolved(parts, again))
 
     def move(self, sql: str, parameters: Parameters, what: str, *names: object) -> None:
         if self.is_careful:

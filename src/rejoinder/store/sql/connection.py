@@ -216,4 +216,4 @@ class SqlConnection:
 
 
 def superseded(what: str, *names: object) -> Superseded:
-    return Superseded(f"{what % names} has been moved on by somebody else")
+    return Superseded(f"{what % names} has been changed by somebody else")

@@ -44,7 +44,7 @@ def seal(body: bytes) -> bytes:
 def unseal(blob: bytes) -> bytes:
     body = blob[4:]
     if crc32(body) != int.from_bytes(blob[:4], "big"):
-        raise Damaged("a row does not have the checksum it was written with")
+        raise Damaged("a row does not match its checksum")
     return body
 
 

@@ -27,7 +27,7 @@ def migrate(db: Connection, where: str, steps: Sequence[Migration]) -> None:
             if step.number > version:
                 _apply(db, step)
     if _schema(db) != schema:
-        raise StoreUnavailable("corrupt", where, "its tables are not as they were made")
+        raise StoreUnavailable("corrupt", where, "its tables differ from its schema")
 
 
 def refuse_strange(db: Connection, where: str, steps: Sequence[Migration]) -> None:

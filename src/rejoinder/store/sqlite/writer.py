@@ -388,8 +388,8 @@ class Writer(StoreWriter):
             return  # the next group meets the fault too, and reports it
         if version != self._version:
             self._version = version
-            for told in self._listening:
-                told()
+            for callback in self._listening:
+                callback()
 
 
 def _version(db: Connection) -> int:

@@ -1,4 +1,4 @@
-"""Normalises addresses of other machines, so that all of one network count as one."""
+"""Normalises addresses of other machines, so that all addresses of one network count as one."""
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
@@ -6,7 +6,7 @@ UNKNOWN = "unknown"
 
 
 def counted(address: str) -> str:
-    """Whoever has an IPv6 address has 2**64 of them: they count as one."""
+    """A machine with an IPv6 address usually has a whole network of 2**64: the network counts as one address."""
     try:
         plain = parsed(address)
     except ValueError:
@@ -22,7 +22,7 @@ def is_this_machine(address: str) -> bool:
 
 
 def parsed(address: str) -> IPv4Address | IPv6Address:
-    """Raises ValueError if it is none."""
+    """Raises ValueError if it is not an address."""
     if address.startswith("["):
         address = address[1:].partition("]")[0]
     elif address.count(":") == 1:  # some proxies pass the port on, too

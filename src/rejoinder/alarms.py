@@ -23,7 +23,7 @@ class Alarm:
 
     def cancel(self) -> None:
         self._alarms.pending.discard(self)
-        self.call = _nothing  # whoever set the alarm often keeps it: the two would keep each other alive
+        self.call = _nothing  # the owner of the callback often keeps the alarm: the two would keep each other alive
 
 
 def _nothing() -> None:
@@ -49,7 +49,8 @@ def _alarms_of(loop: asyncio.AbstractEventLoop) -> "_Alarms":
 
 
 class timeout:
-    """Like `asyncio.timeout`, by an alarm: what the block waits for is cancelled, and the block raises TimeoutError."""
+    """Like `asyncio.timeout`, but with an alarm: it cancels what the block waits for, and the block raises
+    TimeoutError."""
 
     __slots__ = ("_alarm", "_cancelling", "_is_over", "_seconds", "_task")
 

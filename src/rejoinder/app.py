@@ -68,21 +68,22 @@ log = logging.getLogger(__name__)
 MEMORY = "sqlite::memory:"
 """A store that keeps nothing beyond the process: for a chat in the terminal, a single reply, and tests."""
 GRACE = 20.0
-"""Seconds for which agents may go on after the gateway is told to end."""
+"""Seconds for which agents may continue after the gateway is told to stop."""
 PUTTING_AWAY = 15.0
-"""Seconds for the whole shutdown beyond the grace; a store that accepts nothing for so long is closed as it is."""
+"""Seconds for the whole shutdown beyond the grace period; after that, a store that accepts no writes is closed
+anyway."""
 AFTER_SHUTDOWN = 5.0
-"""Seconds for what still runs after the shutdown; it has been cancelled, and what it was to do is given back."""
+"""Seconds for tasks that still run after the shutdown; they have been cancelled, and their work has been given back."""
 SELF = "you"
-"""The person at the terminal, who owns what runs in it."""
+"""The id of the person at the terminal, who is an owner."""
 
 
 class OpenGateway(Struct, frozen=True):
-    """What there is of a gateway only while it is open, and after that to look at."""
+    """The parts that a gateway gets when it is opened; they can still be inspected after it is closed."""
 
     store: SharedStore
     process: ProcessServices
-    """Its clock is that of the database, where several processes share it (SC-6)."""
+    """Its clock is the database's if several processes share the database (SC-6)."""
     engines: Engines
     intake: InboxIntake
     listening: Listening
@@ -90,9 +91,10 @@ class OpenGateway(Struct, frozen=True):
 
 
 class Gateway:
-    """One configuration at work. Once entered, `dispatch` takes messages; once left, nothing of it runs on.
+    """A running configuration. `dispatch` takes messages once the gateway is entered; nothing keeps running once it is
+    left.
 
-    Agents, channels and store are those of the configuration unless others are given; `serving` serves the page.
+    Agents, channels and store come from the configuration unless others are given; `serving` serves the page.
     `restart_check` is given by a caller that starts the gateway again when it ends for a restart.
     """
 
@@ -127,7 +129,7 @@ class Gateway:
         self._settings = Live(runtime_settings(settings, self.agents, self.channels))
         self._jobs = Live(timed_jobs(settings))
         self.commands = ProgramCommands()
-        """Where the program around it provides what only it can do."""
+        """Here the surrounding program registers the commands that only it can carry out."""
         self._nowhere = DiscardChannel()
         self.scheduler: JobScheduler | None = None
         self._opens = settings.gateway.store if store is None else store
@@ -135,7 +137,7 @@ class Gateway:
         self._clock = clock
         self._restart_check = restart_check
         self.restart: Restart | None = None
-        """What an owner has asked for, if that ends it."""
+        """The restart an owner has asked for, if there is one."""
         self._ending = False
         self._serving: asyncio.Timeout | None = None
         self._open: OpenGateway | None = None
@@ -143,11 +145,12 @@ class Gateway:
         self._upkeep = Tasks()  # separate: waiting until `runs` is idle must not wait for it
 
     def on(self, name: str, hook: Hook) -> None:
-        """Calls an async function with each happening of this name: `message_received`, `message_decided`,
-        `session_started`, `session_ended`, `turn_ended`, `reply_started`, `reply_sent`, `delivery_failed`."""
+        """Registers an async function that is called for each event of this name: `message_received`,
+        `message_decided`, `session_started`, `session_ended`, `turn_ended`, `reply_started`, `reply_sent`,
+        `delivery_failed`."""
         self.hooks.on(name, hook)
 
-    # --- what there is while it is open ---------------------------------------------------------------
+    # --- available while it is open -------------------------------------------------------------------
 
     @property
     def _opened(self) -> OpenGateway:
@@ -180,14 +183,14 @@ class Gateway:
         return self._opened.cluster_member
 
     def now(self) -> datetime:
-        """By the clock of the database, where several processes share it (SC-6)."""
+        """The time by the database's clock if several processes share the database (SC-6)."""
         return self._opened.process.clock()
 
-    # --- what programs ask and tell it ----------------------------------------------------------------
+    # --- for programs ---------------------------------------------------------------------------------
 
     @property
     def tools(self) -> Toolbox:
-        """The tools of runs under way, for the program that serves them."""
+        """The tools of current runs, for the program that serves them."""
         return self.commands.tools
 
     def offer_tools(self, source: ToolSource) -> None:
@@ -200,15 +203,15 @@ class Gateway:
 
     @property
     def in_effect(self) -> RuntimeSettings:
-        """What it runs with now."""
+        """The settings in effect now."""
         return self._settings.now
 
     def rights(self) -> Rights:
-        """Who may use which command, for a page that shows what a command would tell."""
+        """Who may use which command, for a page that shows the same as a command would."""
         return Rights(self._settings, Access(self._settings, self.store))
 
     async def dispatch(self, inbound: Inbound) -> None:
-        """What a channel calls: returns when the message is safe, not when it is answered."""
+        """Channels call this; it returns when the message is safe, not when it is answered."""
         intake = self.intake
         if inbound.channel not in self.channels:
             there = ", ".join(sorted(self.channels)) or "none"
@@ -221,12 +224,12 @@ class Gateway:
 
     @property
     def render_options(self) -> tuple[RenderOptions, ...]:
-        """How the channels are spoken to."""
+        """The render options of the channels."""
         return tuple(facts.delivery.options for facts in self._settings.now.channels.values())
 
     @property
     def kept(self) -> tuple[Part, ...]:
-        """What was said in the background and had no place to go."""
+        """Background answers that had no place to go."""
         return tuple(self._nowhere.kept)
 
     async def begin(self, turn: Background) -> None:
@@ -237,7 +240,7 @@ class Gateway:
         await engine.background.begin(turn)
 
     async def serve(self, role: ProcessRole = "all") -> None:
-        """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered.
+        """Runs until every channel has ended, by itself or on request, and all their messages are answered.
         `role`: what this process does, beside others on the same store (SC-24)."""
         if self.cluster_member.is_shared:
             await self.cluster_member.join(role, self.listeners, self._configured.session, self._upkeep, GRACE)
@@ -253,7 +256,7 @@ class Gateway:
                 await self.listening.until_ended()
                 await self.tasks.idle()
         except TimeoutError:
-            log.warning("Something does not end although the gateway does")
+            log.warning("Some tasks do not end although the gateway does")
         finally:
             self._serving = None
         self.listening.raise_failure()
@@ -283,7 +286,7 @@ class Gateway:
         try:
             async with asyncio.timeout(grace + PUTTING_AWAY):
                 await self.engines.drain(grace)
-        except TimeoutError:  # the store accepts nothing (DU-15), for an unknown time
+        except TimeoutError:  # the store accepts no writes (DU-15), and nobody knows for how long
             await self.store.close()
         if self._serving is not None and self._serving.when() is None:
             self._serving.reschedule(asyncio.get_running_loop().time() + AFTER_SHUTDOWN)
@@ -381,7 +384,7 @@ class Gateway:
             await self._stack.aclose()
 
     def _start_clock(self) -> None:
-        """If there are jobs for it."""
+        """Starts the clock if there are jobs."""
         if not self._jobs.now:
             return
         from rejoinder.wiring.jobs import open_scheduler  # noqa: PLC0415 - only loaded where there are jobs
@@ -430,17 +433,17 @@ class Gateway:
         return self._settings.now.not_in_effect
 
     def lend(self, name: str) -> AbstractContextManager[Agent]:
-        """Lends an agent for work other than chat turns; it is not closed meanwhile."""
+        """Lends an agent for work other than chat turns; until the block ends it is not closed."""
         return self._pool.lend(name)
 
 
 def _told_over_http(settings: schema.Settings) -> Mapping[str, frozenset[str]]:
-    """The names of what each hook over HTTP is told."""
+    """The names of the events that each HTTP hook wants."""
     return {name: frozenset(said.events) for name, said in settings.hooks.items()}
 
 
 def _ignore(_: float) -> None:
-    """What a process has to itself, it shares with nobody."""
+    """Used where no other process shares the store."""
 
 
 def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple[str, ...]) -> schema.Settings:

@@ -1,6 +1,6 @@
-"""Files that messages name: bytes in chunks, kept before the row that names them, removed when no row does (SC-14).
+"""Files of messages: stored in chunks before the row that refers to them, and removed when no row does (SC-14).
 
-The store keeps them (`store/blobs.py`); edges that may not know the store are given a `Blobs`.
+The store keeps them (`store/blobs.py`); edges, which may not know the store, are given a `Blobs`.
 """
 
 from collections.abc import AsyncIterable, AsyncIterator
@@ -11,29 +11,29 @@ from msgspec import Struct
 from rejoinder.errors import RejoinderError
 
 CHUNK = 256 << 10
-"""Bytes of a chunk: each is committed by itself, so that messages do not wait for a whole file."""
+"""Bytes of a chunk. Each chunk has its own commit, so that messages do not wait for a whole file."""
 
 
 class Blob(Struct, frozen=True):
-    """A file that is whole."""
+    """A file that is stored completely."""
 
     id: str
-    """Hard to guess: who knows it may read the file."""
+    """Hard to guess, because everyone who knows it may read the file."""
     name: str
     mime: str
     size: int
 
 
 class Quota(Struct, frozen=True):
-    """Bytes that are kept for one owner, and for all owners together."""
+    """The most bytes stored for one owner, and for all owners together."""
 
     owner: int
     all: int
 
 
 class QuotaReached(RejoinderError):
-    """Never retry by itself: there is no room for the file. `whose`: the owner's own share is used up, or that of all
-    together."""
+    """Do not retry automatically: there is no room for the file. `whose` says which quota is used up: the owner's, or
+    that of all together."""
 
     def __init__(self, whose: Literal["owner", "all"], quota: Quota) -> None:
         most = quota.owner if whose == "owner" else quota.all
@@ -45,22 +45,22 @@ _FOR = {"owner": "for one person", "all": "for all people together"}
 
 
 class Upload(Struct, frozen=True, kw_only=True):
-    """What is known of a file before its bytes."""
+    """What is known about a file before its content arrives."""
 
     name: str = ""
     mime: str = "application/octet-stream"
     key: str | None = None
-    """Whoever stores a file under a key that is taken gets the file that is there: only the first content is kept."""
+    """Storing a file under an existing key returns the file that is there: only the first content is kept."""
     owner: str | None = None
-    """Whose quota it counts against; None: nobody's, as with files of agents."""
+    """The person whose quota it counts against; None: nobody's, as with files of agents."""
     announced: int = 0
-    """Bytes that are to come; room is kept for as many."""
+    """The expected size in bytes; that much room is reserved."""
     quota: Quota | None = None
 
 
 class Blobs(Protocol):
     async def keep(self, upload: Upload, content: AsyncIterable[bytes]) -> Blob:
-        """Returns when all of it is durable; no more than a chunk of it is in memory. Raises `QuotaReached`."""
+        """Returns when the whole file is durable; at most one chunk is in memory. Raises `QuotaReached`."""
         ...
 
     async def find(self, id: str) -> Blob | None: ...
@@ -73,7 +73,7 @@ class Blobs(Protocol):
 
 
 async def chunks(content: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    """The same bytes in chunks of one size, however they come."""
+    """The same bytes, in chunks of one size."""
     waiting = bytearray()
     async for came in content:
         waiting += came
@@ -85,13 +85,13 @@ async def chunks(content: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
 
 
 async def whole(content: bytes) -> AsyncIterator[bytes]:
-    """Bytes that are in memory already, as content to keep."""
+    """Makes content for `keep` from bytes in memory."""
     for start in range(0, len(content), CHUNK):
         yield content[start : start + CHUNK]
 
 
 async def read_whole(blobs: Blobs, id: str, limit: int) -> bytes | None:
-    """All of it, for a reader that needs it at once; None if it is not there, or has more bytes than this."""
+    """The whole file, for a reader that needs it at once; None if it does not exist or has more bytes than `limit`."""
     blob = await blobs.find(id)
     if blob is None or blob.size > limit:
         return None

@@ -1,9 +1,8 @@
 """Places in the code where a test can kill the process, to prove that nothing is lost there (DU-20).
 
-`REJOINDER_CRASH_AT=K3` kills at the first pass of K3, `K3:5` at the fifth. Killed means SIGKILL: no handler
-runs, nothing is flushed. Unless the variable names a point, passing one costs a comparison. With
-`REJOINDER_CRASH_ONCE=FILE` only those passes count that come when the file is there: a point may be passed many times
-before anything of interest happens.
+`REJOINDER_CRASH_AT=K3` kills at the first pass of K3, `K3:5` at the fifth. Killed means SIGKILL: no handler runs,
+nothing is flushed. Unless the variable names a point, passing one costs a comparison. With `REJOINDER_CRASH_ONCE=FILE`,
+passes count only while the file exists, because a point may be passed many times before anything of interest happens.
 
 Only a channel knows the moment when the platform has accepted something and the answer is still unread; only the
 caller of the channel knows what that something is. So the caller names the point with `calling`, and the channel
@@ -81,6 +80,6 @@ class calling:
 
 
 def answer_unread() -> None:
-    """Called by a channel when the platform has acted and we do not know it yet."""
+    """Channels call this when the platform has acted and we have not read its answer yet."""
     if (name := _called_for.get()) is not None:
         crashpoint(name)

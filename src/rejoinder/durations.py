@@ -1,4 +1,4 @@
-"""Lengths of time as people say them: how long something took, and how they write one down."""
+"""Durations in words: formats how long something took, and reads what people write."""
 
 INTERVAL = r"^(?=\d)(\d{1,6}d)?(\d{1,6}h)?(\d{1,6}m)?(\d{1,6}s)?$"
 """`30m`, `1h30m`, `1d`."""

@@ -1,4 +1,4 @@
-"""What a program that we start may see of our own environment."""
+"""Which of our environment variables a program that we start may see."""
 
 from collections.abc import Mapping
 
@@ -8,9 +8,9 @@ PASSED_ALWAYS = (
     "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
     "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 )  # fmt: skip
-"""What a program needs to run at all. Keys and tokens are not in it."""
+"""The variables that any program needs to run. Keys and tokens are not among them."""
 
 
 def environment_for(ours: Mapping[str, str], also: tuple[str, ...] = ()) -> dict[str, str]:
-    """`also`: further variables that this program may see."""
+    """`also`: more variables that this program may see."""
     return {name: ours[name] for name in (*PASSED_ALWAYS, *also) if name in ours}

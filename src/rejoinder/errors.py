@@ -25,8 +25,8 @@ from msgspec import Struct
 class RejoinderError(Exception):
     """Base of all; its text is one clear sentence for the person who runs rejoinder.
 
-    `about`: what the text begins with, where the sentence does not say itself what it is about. A caller that names
-    that already shows `sentence` alone.
+    `about`: what the text begins with, if the sentence itself does not say what it is about. A caller that has already
+    named the subject shows `sentence` alone.
     """
 
     def __init__(self, sentence: str = "", *, about: str = "") -> None:
@@ -67,16 +67,16 @@ class BadAgent(BadConfiguration):
 
 
 class ChannelStopped(RejoinderError):
-    """Never retry by itself: a person has to fix the account first. Its text says what and how. `section`: where the
-    account is set up, without `channels.`"""
+    """Do not retry automatically: a person has to fix the account first. The text says what is wrong and how to fix it.
+    `section`: where the account is set up, without `channels.`"""
 
     def __init__(self, sentence: str, section: str = "") -> None:
         super().__init__(sentence, about=f"[channels.{section}] " if section else "")
 
 
 class NotStored(RejoinderError):
-    """Try later: a message could not be stored within the time that its platform waits (CH-5). It may be stored yet;
-    delivered again, it is the same message."""
+    """Try later: a message could not be stored within the time that its platform waits (CH-5). It may still be stored;
+    if it is delivered again, it is recognised as the same message."""
 
 
 Fault = Literal[
@@ -102,7 +102,7 @@ Fault = Literal[
     "closed",
 ]
 
-# What keeps a store from working, and what the operator does about it. The error adds which store it is.
+# Why a store does not work, and what the operator can do about it. The error adds the name of the store.
 FAULTS: dict[Fault, str] = {
     "full": "The disk is full. Free some space; rejoinder then continues by itself.",
     "read-only": "It cannot be written. Make the file and its folder writable for rejoinder.",
@@ -146,7 +146,7 @@ class Superseded(RejoinderError):
 
 
 class LeaseLost(Superseded):
-    """Never retry: another process owns the shard, or may do so by now. Nothing was written or sent."""
+    """Never retry: another process owns the shard, or may own it by now. Nothing was written or sent."""
 
 
 class Unreadable(RejoinderError):
@@ -154,7 +154,7 @@ class Unreadable(RejoinderError):
 
 
 class FileRefused(RejoinderError):
-    """Never retry: the file cannot be sent. `denied`: the agent may not send it, whatever it holds (DE-37)."""
+    """Never retry: the file cannot be sent. `denied`: the agent may not send it, whatever it contains (DE-37)."""
 
     def __init__(self, why: str, *, denied: bool = False) -> None:
         super().__init__(why)
@@ -162,8 +162,8 @@ class FileRefused(RejoinderError):
 
 
 class NotUnderstood(RejoinderError):
-    """Go on without: what was to be heard, read or spoken could not be. Its text continues "it could not be heard: ..."
-    for the person and the agent; `detail` is for the operator's log."""
+    """Continue without it: something could not be heard, read or spoken. The text is the rest of the sentence "it could
+    not be heard: ..." for the person and the agent; `detail` is for the operator's log."""
 
     def __init__(self, why: str, detail: str = "") -> None:
         super().__init__(why)
@@ -171,7 +171,7 @@ class NotUnderstood(RejoinderError):
 
 
 class TookTooLong(NotUnderstood):
-    """Go on without: it was given up when its time was over."""
+    """Continue without it: it was given up because it took too long."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("it took too long", detail)

@@ -1,6 +1,7 @@
-"""What is installed only on request, by the names `pyproject.toml` gives: how to get it into this environment.
+"""Extras, named as in `pyproject.toml`: which packages they install, and how to install them here.
 
-The package itself is named, not `rejoinder[...]`: a copy that came from a folder or a wheel is on no package index.
+The command names those packages and not `rejoinder[...]`, because a copy from a folder or a wheel is on no package
+index.
 """
 
 import re
@@ -13,7 +14,7 @@ _REQUIREMENT = re.compile(r"(?P<package>[\w.\-\[\]]+)(?P<version>[^;]*).*\bextra
 
 
 def packages(extra: str) -> tuple[str, ...]:
-    """What the extra of this name brings; nothing when there is no such extra."""
+    """The packages of this extra; empty if there is no such extra."""
     try:
         found = [_REQUIREMENT.match(each) for each in requires("rejoinder") or ()]
     except PackageNotFoundError:
@@ -22,7 +23,7 @@ def packages(extra: str) -> tuple[str, ...]:
 
 
 def how_to_install(extra: str) -> str:
-    """The command that adds it here, whichever way this environment was made: `make run`, pipx, uv or pip."""
+    """The command that installs it here, however this environment was made: `make run`, pipx, uv or pip."""
     return _command(packages(extra) or (f"rejoinder[{extra}]",), Path(sys.prefix))
 
 

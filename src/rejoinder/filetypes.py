@@ -1,4 +1,4 @@
-"""What kind of file something is, by its first bytes and its name, and which files a platform takes (ME-10)."""
+"""Tells the kind of a file by its first bytes and its name, and says which files a platform takes (ME-10)."""
 
 import re
 import unicodedata
@@ -10,24 +10,24 @@ from rejoinder.events import FileKind
 
 BYTES = "application/octet-stream"
 LONGEST_NAME = 120
-"""Characters of a file's name; the extension stays."""
+"""The most characters of a file's name; a longer name is cut before its extension."""
 HEAD = 64
-"""How many bytes from the beginning of a file tell its type."""
+"""How many bytes from the beginning of a file are enough to tell its type."""
 
 
 class FileLimits(Struct, frozen=True):
     """Which files a platform takes. A channel declares it (`ChannelKind.files`), and the agent is told."""
 
     size: int
-    """Bytes of one file."""
+    """The most bytes of one file."""
     by_kind: dict[FileKind, int] = {}
-    """Where a kind has a lower limit: a larger file of this kind is sent as a document."""
+    """Lower limits of some kinds: a larger file of such a kind is sent as a document."""
     album: int = 1
-    """How many files one message holds."""
+    """The most files in one message."""
     together: tuple[frozenset[FileKind], ...] = ()
-    """Which kinds one message may hold; empty: any."""
+    """The kinds that may share a message; empty: any."""
     caption: int | None = None
-    """How long the words in the message of a file may be, if they are shorter than in others."""
+    """The length limit of text sent with a file, if it differs from that of other messages."""
 
     def kind_for(self, kind: FileKind, size: int) -> FileKind:
         return "document" if size > self.by_kind.get(kind, self.size) else kind
@@ -40,7 +40,7 @@ class FileLimits(Struct, frozen=True):
 
 
 def in_words(size: int) -> str:
-    """A number of bytes as people say it."""
+    """A number of bytes in words."""
     for unit, name in ((1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")):
         if size >= unit:
             return f"{size / unit:.1f}".removesuffix(".0") + f" {name}"
@@ -75,7 +75,7 @@ _SHOWN_BY_BYTES = ("image", "audio", "video")
 
 
 def sniffed(head: bytes) -> str | None:
-    """The type that the first bytes prove; None: they prove nothing."""
+    """The type that the first bytes prove; None if they prove none."""
     for begins, mime in _BEGINS:
         if head.startswith(begins):
             return mime
@@ -89,8 +89,8 @@ def sniffed(head: bytes) -> str | None:
 
 
 def mime_of(name: str, head: bytes) -> str:
-    """By the first bytes; by the name where they prove nothing, but never a picture, a sound or a video: a platform
-    that displays these would refuse it."""
+    """The type by the first bytes, or by the name if they prove none. The name alone never makes it a picture, a sound
+    or a video: a platform that displays these would refuse the file."""
     proven, named = sniffed(head), guess_type(name, strict=False)[0]
     if proven == "application/zip" and named is not None and named.partition("/")[0] == "application":
         return named  # DOCX, EPUB, JAR and others are archives by their bytes
@@ -124,7 +124,7 @@ _ASKED: dict[str, tuple[FileKind, str]] = {
 
 
 def kind_of(mime: str, asked: str | None = None) -> FileKind:
-    """How a file is shown. `asked`: what the agent wants it to be, which holds where its bytes allow it."""
+    """The kind as which a file is shown. `asked`: the kind the agent wants, used if the bytes allow it."""
     if asked in _ASKED:
         kind, prefix = _ASKED[asked]
         if mime.startswith(prefix) and (kind != "photo" or _KINDS.get(mime) == "photo"):
@@ -147,7 +147,7 @@ def _is_odd(character: str) -> bool:
 
 
 def safe_name(name: str) -> str:
-    """The last step of a path without characters that break a line, a header or the order of what is read."""
+    """The last step of a path, without characters that break a line or a header, or change the direction of text."""
     last = _SPLITS.split(name)[-1]
     shown = "".join("_" if _is_odd(each) else each for each in last)
     shown = " ".join(shown.split()).strip(". ")

@@ -1,4 +1,5 @@
-"""What ids of people and groups look like on a platform: a channel declares it, lists are read by it (IN-10)."""
+"""What ids of people and groups look like on a platform. A channel declares this, and lists of ids are checked by it
+(IN-10)."""
 
 import re
 from typing import Literal, NamedTuple
@@ -10,7 +11,7 @@ SenderId = Literal["id", "phone", "address"]
 
 
 class Shape(NamedTuple):
-    """What an id looks like, and how to say so."""
+    """A pattern for ids, and its description in words."""
 
     pattern: re.Pattern[str]
     advice: str
@@ -25,7 +26,8 @@ class Identity(Struct, frozen=True):
     person: Shape = ANY
     group: Shape = ANY
     order: tuple[SenderId, ...] = ("id", "phone", "address")
-    """Which of a sender's ids comes first (IN-13): the platform's own, unless the phone number is the identity."""
+    """Which of a sender's ids comes first (IN-13): the platform's own id, unless people are identified by phone
+    number."""
 
     def shape(self, whom: Whom) -> Shape:
         return self.person if whom == "person" else self.group

@@ -1,4 +1,4 @@
-"""The kinds of value that many keys of the configuration take."""
+"""Types of value that many configuration keys share."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ Milliseconds = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(gt=0)]
 Count = Annotated[int, Meta(ge=1)]
 _NAMED = r"^https?://([^/?#]*@)?(?![^/?#]*@)(?!\.)(?![^/?#]*\.\.)(?![^/?#]*[^/?#.:\[\]]{64})[^/?#]"
-"""Between the dots of a host's name stand 1 to 63 characters: any other is an error deep in the resolver."""
+"""Each label of a host name has 1 to 63 characters; any other length would fail deep in the resolver."""
 Url = Annotated[
     str,
     Meta(pattern=_NAMED, extra={"expected": "an address that begins with http:// or https:// and a valid host"}),

@@ -1,11 +1,11 @@
 """Accepts the connections of a server, and closes those that only take up room.
 
-Rule 1: a connection that waits for its request has ten seconds to say it. So has one that wants the next request.
-        Whoever answers requests says with `OpenConnections.at_work` when one begins and ends.
-Rule 2: one address has so many connections, and all together so many. Where it is full, the connection that has waited
-        longest without a request makes room; if all are at work, the new one is refused.
+Rule 1: a connection has ten seconds to send its request, and again for each further request. Code that answers requests
+        marks with `OpenConnections.at_work` when one begins and ends.
+Rule 2: there is a limit for one address, and one for all together. At a limit, the connection that has waited longest
+        without a request is closed to make room; if all are at work, the new one is refused.
 Rule 3: servers use a part of the process's file descriptors; the rest belong to channels, agents and the store.
-Rule 4: what goes wrong here costs one line of the log in a minute, whatever happens there.
+Rule 4: whatever goes wrong here, the log gets at most one line about it in a minute.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ log = logging.getLogger(__name__)
 
 HEADER_SECONDS = 10.0
 MOST_ACCEPTED = 64
-"""Connections taken at once, before others have their turn."""
+"""Connections accepted in one go, before other tasks get their turn."""
 PAUSE = 1.0
-"""Seconds without new connections when the system has no room for one."""
+"""Seconds for which no connections are accepted after the system had no room for one."""
 QUIET = 60.0
 MOST_SENTENCES = 100
 FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 10\r\nContent-Length: 0\r\n\r\n"
@@ -39,7 +39,7 @@ Start = Callable[[str, Coroutine[Any, Any, None]], object]
 
 
 class ConnectionLimits(Struct, frozen=True):
-    """How many connections there may be."""
+    """The most connections there may be."""
 
     per_address: int = 64
     in_all: int = 512
@@ -49,7 +49,7 @@ USUAL_LIMITS = ConnectionLimits()
 
 
 def limits_here(limits: ConnectionLimits = USUAL_LIMITS, share: int = 2) -> ConnectionLimits:
-    """These limits, or what one part in `share` of the process's file descriptors gives."""
+    """These limits, lowered if 1/`share` of the process's file descriptors is not enough for them."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return limits
@@ -63,7 +63,7 @@ class OpenConnection:
         self.sock = sock
         self.address = address
         self.since = now
-        """When it was last at work."""
+        """When a request was last at work on it."""
         self.requests = 0
         self.transport: asyncio.Transport | None = None
 
@@ -82,7 +82,7 @@ class OpenConnection:
 
 
 class OpenConnections:
-    """Who is in. A proxy has as many connections as it needs: who is behind it has to be counted elsewhere."""
+    """The open connections. A proxy may have as many as it needs: the clients behind it are counted elsewhere."""
 
     def __init__(self, limits: ConnectionLimits, is_proxy: Callable[[str], bool]) -> None:
         self.limits = limits
@@ -91,18 +91,18 @@ class OpenConnections:
         self._open: dict[tuple[str, int], OpenConnection] = {}
 
     def give(self, sock: socket.socket, peer: tuple[str, int], now: float) -> OpenConnection | None:
-        """None where there is no room, even after somebody who only waits has left."""
+        """None if there is no room, even after closing a connection that only waits."""
         address = counted(peer[0])
         if not self._has_room(address, self._is_proxy(peer[0])):
             self.refused[address] += 1
             return None
-        self._open.pop(peer, None)  # of a connection that has ended
+        self._open.pop(peer, None)  # belongs to a connection that has ended
         self._open[peer] = connection = OpenConnection(sock, address, now)
         return connection
 
     @contextmanager
     def at_work(self, peer: tuple[str, int] | None) -> Generator[None]:
-        """While a request of this peer is answered."""
+        """Marks the connection of this peer as at work for the duration of the block."""
         connection = self._open.get(peer) if peer is not None else None
         if connection is None:
             yield
@@ -121,7 +121,8 @@ class OpenConnections:
                 connection.close()
 
     def close_unconnected(self) -> None:
-        """When the listener closes: who was let in and not yet received has nobody else to close the socket."""
+        """Called when the listener closes: nobody else would close the sockets that were admitted but have no
+        connection yet."""
         for connection in self._open.values():
             if connection.transport is None:
                 connection.sock.close()
@@ -182,7 +183,7 @@ class Listener:
             self._loop.remove_reader(self._listening.fileno())
 
     def watch(self) -> None:
-        """To be called each second."""
+        """Call this every second."""
         now = self._loop.time()
         self._open.close_idle(now)
         if (refused := self._open.refused) and now - self._told > QUIET:
@@ -232,7 +233,7 @@ class Listener:
 
 
 class _OncePerMinute(logging.Filter):
-    """Says the same sentence once in a minute."""
+    """Lets the same sentence through once a minute."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -247,7 +248,7 @@ class _OncePerMinute(logging.Filter):
 
 @contextmanager
 def quiet(logger: str) -> Generator[None]:
-    """What anybody can make the server complain about fills no disk."""
+    """Limits the complaints that anybody can provoke from the server, so that they cannot fill the disk."""
     kept = _OncePerMinute()
     logging.getLogger(logger).addFilter(kept)
     try:

@@ -1,6 +1,7 @@
-"""What the gateway can do with sound and with links: the contract of what `media` does.
+"""What the gateway can do with sound and links: the contract that `media` implements.
 
-The runtime is given these by the wiring and knows no endpoint and no program behind them. Each raises `NotUnderstood`.
+The wiring gives these to the runtime, which knows no endpoint and no program behind them. All of them raise
+`NotUnderstood`.
 """
 
 from collections.abc import AsyncIterator
@@ -12,7 +13,7 @@ from msgspec import Struct
 from rejoinder.events import LinkedPage
 
 VoiceForm = Literal["opus", "mp3"]
-"""What a voice note is made of: Opus in Ogg, as messengers have it, or what every browser plays."""
+"""The format of a voice note: Opus in Ogg, as messengers use it, or one that every browser plays."""
 
 
 class CanTranscribe(Protocol):
@@ -23,7 +24,7 @@ class CanTranscribe(Protocol):
 
 class CanPrepareRecordings(Protocol):
     async def prepare(self, content: bytes, most: int) -> tuple[str, bytes]:
-        """The type and content of a recording that models take: WAV or MP3 where it can be had, at most `most`
+        """The type and content of a recording in a form that models take: WAV or MP3 if possible, at most `most`
         bytes."""
         ...
 
@@ -35,16 +36,16 @@ class Recording(Struct, frozen=True):
     mime: str
     seconds: float | None = None
     waveform: bytes = b""
-    """Up to a hundred levels from 0 to 255, for players that draw them."""
+    """Up to a hundred volume levels from 0 to 255, for players that draw the waveform."""
 
 
 class CanSpeak(Protocol):
     async def speak(self, text: str, voice: str, form: VoiceForm) -> Recording:
-        """`voice`: the name of one; empty: the usual one."""
+        """`voice`: the name of a voice; empty: the default one."""
         ...
 
     async def measure(self, content: bytes, mime: str) -> Recording:
-        """Speech that was made before, with how long it is and how it looks, as far as that can be found out."""
+        """Speech that was made before, with its duration and waveform as far as they can be found out."""
         ...
 
 
@@ -55,18 +56,18 @@ class CanReadPages(Protocol):
 
 
 class RemoteFile(Struct, frozen=True):
-    """A file at an address, of which the beginning has come."""
+    """A file at an address; its beginning has been received."""
 
     name: str
-    """Safe to show: no path, no control character."""
+    """Safe to show: without a path or control characters."""
     mime: str
     pieces: AsyncIterator[bytes]
-    """All of it. Raises `FileRefused` when there is more than was allowed."""
+    """The whole content. Raises `FileRefused` if it is larger than allowed."""
 
 
 class CanLoadFiles(Protocol):
     most: int
-    """How many files of one answer are loaded."""
+    """The most files that are loaded for one answer."""
 
     def open(self, address: str, limit: int) -> AbstractAsyncContextManager[RemoteFile]:
         """Raises `FileRefused`, also while its pieces are read."""
@@ -77,18 +78,19 @@ DocumentKind = Literal["pdf", "docx", "html", "text", "zip", "tar"]
 
 
 class DocumentText(Struct, frozen=True):
-    """What was read in a document, and a few words on what that is."""
+    """The text read from a document, and a few words on what it is."""
 
     text: str
     note: str
 
 
 class CanReadDocuments(Protocol):
-    """Reads what people send. `at_once` is held while a file is fetched and read: few of them are in memory."""
+    """Reads the files people send. `at_once` is held while a file is fetched and read, so that few are in memory at
+    once."""
 
     max_bytes: int
     max_side: int
-    """Pixels: a picture with a longer side is to be scaled."""
+    """In pixels: a picture with a longer side has to be scaled."""
 
     @property
     def at_once(self) -> AbstractAsyncContextManager[None]: ...
@@ -106,7 +108,7 @@ class CanDescribePictures(Protocol):
         ...
 
 
-# --- sentences that both sides of the contract say ---------------------------------------------
+# --- sentences that both sides of the contract use ---------------------------------------------
 
 
 def longer_than(seconds: float) -> str:

@@ -1,4 +1,5 @@
-"""No file descriptor is left for a connection: the fault lies with this process, not with whom it calls."""
+"""The error of having no file descriptor left for a connection: the fault lies with this process, not with the
+server."""
 
 import errno
 from typing import Final

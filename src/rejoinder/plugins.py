@@ -1,4 +1,4 @@
-"""Finds what can be plugged in, by file name or by entry point, and imports it only when asked for by name.
+"""Finds plug-ins by file name or entry point, and imports one only when it is asked for by name.
 
 A channel is a module that declares itself: `CHANNEL = ChannelKind(...)`. A file or folder in `channels/` is found by
 its name, a module of another package by its entry point:
@@ -30,7 +30,8 @@ log = logging.getLogger(__name__)
 
 
 class Kind(Struct, frozen=True):
-    """Where our own files of a kind live, if any, the entry points of other packages, and the name each must define."""
+    """Where plug-ins of a kind are: our own folder, if any, and the entry points of other packages; and what each
+    module must define."""
 
     folder: str | None
     group: str
@@ -38,9 +39,9 @@ class Kind(Struct, frozen=True):
     before: tuple[str, str] = ("", "")
     """The function that earlier versions asked for, and how to declare it now."""
     takes: Callable[[Any], bool] | None = None
-    """Whether it can be what is asked for; None: whoever uses it finds out."""
+    """Whether the value has the right type; None: its user finds out."""
     looks_like: str = ""
-    """How it is written, for somebody who wrote something else."""
+    """An example, shown if the value is wrong."""
 
 
 KINDS = {
@@ -86,7 +87,7 @@ def _items(found: Any) -> list[Any]:
 
 
 def names(kind: str) -> list[str]:
-    """All names of a kind, sorted; of ours only the folder is imported."""
+    """All names of a kind, sorted. None of our own modules is imported for this."""
     return sorted({*_files(KINDS[kind]), *from_packages(kind)})
 
 
@@ -104,7 +105,7 @@ def find(kind: str, name: str) -> ModuleType:
 
 
 def gives_way(module: ModuleType) -> bool:
-    """Whether one of ours only declares a channel and cannot connect yet: a package of its name may."""
+    """Whether one of our modules only declares a channel that cannot connect yet; another package may take its name."""
     return getattr(getattr(module, "CHANNEL", None), "open", module) is None
 
 
@@ -125,22 +126,22 @@ def exists(kind: str, name: str) -> bool:
 
 
 def from_packages(kind: str) -> Mapping[str, str]:
-    """What other packages bring of a kind: the module of each by its name."""
+    """The plug-ins of other packages of a kind: their modules by name."""
     return installed().get(KINDS[kind].group, {})
 
 
 def others(kind: str) -> list[ModuleType]:
-    """What other packages bring of a kind, all of it, in the order of their names."""
+    """All modules of other packages of a kind, in the order of their names."""
     return [find_other(kind, name) for name in sorted(from_packages(kind))]
 
 
 def commands_of_others() -> list[Any]:
-    """The commands that other packages bring: a module may declare several."""
+    """The commands of other packages; a module may declare several."""
     return [command for module in others("command") for command in module.COMMANDS]
 
 
 def _imported(kind: str, name: str, place: str) -> ModuleType:
-    """One of ours, which may need packages of others: they are an extra of the same name."""
+    """Imports one of our modules. The packages it may need are an extra of the same name."""
     try:
         return import_module(place)
     except ModuleNotFoundError as problem:
@@ -148,8 +149,8 @@ def _imported(kind: str, name: str, place: str) -> ModuleType:
 
 
 def missing_extra(kind: str, name: str, problem: ModuleNotFoundError, extra: str = "") -> Exception:
-    """What is said where a package is missing: the extra to install, if the kind has one. `extra`: if it is not called
-    like the kind."""
+    """The error for a missing package: it names the extra to install, if there is one. `extra`: its name, if it differs
+    from the plug-in's."""
     extra = extra or name
     if not packages(extra):
         return problem
@@ -182,15 +183,15 @@ def _checked(module: ModuleType, kind: str) -> ModuleType:
             f"the module {module.__name__} cannot be used for a {kind}: write {wanted.looks_like} in it"
         )
     function, now = wanted.before
-    told = f"; it was written for an earlier version: add {now}" if function and hasattr(module, function) else ""
+    hint = f"; it was written for an earlier version: add {now}" if function and hasattr(module, function) else ""
     article = "an" if kind[0] in "aeiou" else "a"
     raise BadConfiguration(
-        f"the module {module.__name__} cannot be used as {article} {kind}: it does not define {wanted.defines}{told}"
+        f"the module {module.__name__} cannot be used as {article} {kind}: it does not define {wanted.defines}{hint}"
     )
 
 
 def raised(problem: Exception) -> str:
-    """What another package's code has raised, and where: a word for whoever wrote it, and no traceback."""
+    """What another package's code has raised and where, in a few words for its author instead of a traceback."""
     at = problem.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
@@ -222,13 +223,13 @@ def installed() -> Mapping[str, Mapping[str, str]]:
 
 @cache
 def _points() -> tuple[EntryPoint, ...]:
-    """Read once: it looks into every installed package."""
+    """Cached, because this looks into every installed package."""
     points = entry_points()
     return tuple(point for kind in KINDS.values() for point in points.select(group=kind.group))
 
 
 def _bringing(kind: str, name: str) -> list[str]:
-    """Each module that is installed under this name, and whose it is."""
+    """The modules installed under this name, each with the package that it belongs to."""
     group = KINDS[kind].group
     found = {point.module: point.dist for point in _points() if (point.group, point.name) == (group, name)}
     return [f"{module} of {dist.name}" if dist else module for module, dist in sorted(found.items())]

@@ -5,12 +5,12 @@ in a task of its own. For requests that differ only in their body the result is 
 as the rest. So it is worked out once for each address, and a request is one write and one read. Connections, TLS and
 the parser are aiohttp's.
 
-Rule 1: only a small body, which the socket takes at once. A large one may still be under way when the answer comes,
-        and aiohttp keeps its connection from being used again until it is not.
-Rule 2: whatever else is out of the ordinary (a proxy, an `Expect` header, a login in the address) goes through the
-        session, too.
-Rule 3: what fails raises what the session would raise. `ConnectionClosed` says that nothing was written.
-Rule 4: what the server sends without being asked is no answer. Taken for one, it would shift all the answers after it.
+Rule 1: only for small bodies, which the socket takes at once. A large one may still be on its way when the answer
+        comes, and until it is sent aiohttp does not let the connection be used again.
+Rule 2: anything else out of the ordinary (a proxy, an `Expect` header, a login in the address) also goes through the
+        session.
+Rule 3: a failure raises what the session would raise. `ConnectionClosed` says that nothing was written.
+Rule 4: data that the server sends without a request is no answer. Taken for one, it would shift all later answers.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ class PostResponse:
         if self.closed:
             return
         self.closed = True
-        self.content.set_exception(aiohttp.ClientConnectionError("Connection closed"))  # wakes who waits for more
+        self.content.set_exception(aiohttp.ClientConnectionError("Connection closed"))  # wakes the reader
         self._connection.close()
 
 
@@ -71,7 +71,7 @@ HttpResponse = aiohttp.ClientResponse | PostResponse
 
 
 class _Address(Struct, frozen=True):
-    """`request`: names the server for the connector. `head`: all before the length of the body."""
+    """`request`: names the server for the connector. `head`: everything before the length of the body."""
 
     request: aiohttp.ClientRequest
     head: bytes
@@ -86,7 +86,8 @@ class Poster:
         self._addresses: dict[str, _Address | None] = {}
 
     async def post(self, url: str, body: bytes, timeout: aiohttp.ClientTimeout) -> HttpResponse:  # noqa: ASYNC109
-        """`timeout`: for connecting; the caller itself gives up waiting for the answer. No redirect is followed."""
+        """`timeout`: for connecting only; how long to wait for the answer is up to the caller. Redirects are not
+        followed."""
         if url not in self._addresses:
             self._addresses[url] = None if self._is_unusual else self._worked_out(url)
         address, connector = self._addresses[url], self.session.connector
@@ -103,7 +104,7 @@ class Poster:
             raise
 
     def _worked_out(self, url: str) -> _Address | None:
-        """None if the session has to say what is wrong with it."""
+        """None if this address has to go through the session."""
         session = self.session
         try:
             request = aiohttp.ClientRequest(
@@ -130,7 +131,7 @@ async def _exchange(connection: "Connection", address: _Address, body: bytes) ->
     transport.write(b"%b%d\r\n\r\n%b" % (address.head, len(body), body))
     try:
         message, content = await protocol.read()
-        while CONTINUE <= message.code < OK and message.code != SWITCHING_PROTOCOLS:  # only a word in between
+        while CONTINUE <= message.code < OK and message.code != SWITCHING_PROTOCOLS:  # an interim response
             message, content = await protocol.read()
     except HttpProcessingError as problem:
         asked, status, said = address.request.request_info, problem.code, problem.message

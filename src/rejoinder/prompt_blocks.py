@@ -46,22 +46,23 @@ def sender_blocks(parts: Sequence[PromptPart]) -> tuple[SenderBlock, ...]:
 
 
 def _blocks(parts: Sequence[PromptPart]) -> list[PromptText]:
-    """The boundary is the word in the very first tag; a block with another word is text of a user."""
+    """The boundary is the word in the very first tag; a block with another word is a user's text."""
     texts = [part for part in parts if isinstance(part, PromptText)]
     tag = FIRST_TAG.match(texts[0].text) if texts else None
     return [] if tag is None else [text for text in texts if text.text.endswith(f"-{tag[1]}>")]
 
 
 def last_message(turn: Turn) -> tuple[str, SenderBlock]:
-    """The question is the last text; the block before it says under which handle it stands."""
+    """The question is the last text; the block before it gives its handle."""
     texts = [part.text for part in turn.parts if isinstance(part, PromptText)]
     return (texts[-1] if texts else ""), _sender_block(texts[:-1])
 
 
 def messages(turn: Turn) -> tuple[tuple[str, SenderBlock], ...]:
-    """All messages, in order: those that came while the agent was at work are one turn.
+    """All messages of the turn, in order: messages that came while the agent was busy share a turn.
 
-    Each begins with the block that says who wrote it; other blocks of the same boundary are about it, not its words.
+    Each message begins with the block that says who wrote it. Other blocks with the same boundary describe the message
+    and are not part of its words.
     """
     found: list[tuple[str, SenderBlock]] = []
     end = ""
@@ -80,6 +81,6 @@ def _sender_block(texts: list[str]) -> SenderBlock:
     for text in reversed(texts):
         start = text.find('{"schema"')
         if start >= 0:
-            with suppress(ValueError):  # not the block after all
+            with suppress(ValueError):  # not such a block after all
                 return msgspec.convert(json.JSONDecoder().raw_decode(text, start)[0], SenderBlock)
     return SenderBlock()

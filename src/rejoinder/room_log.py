@@ -1,11 +1,11 @@
 """A durable log of rooms, for a channel that is a platform of its own, such as the chat page (SC-14).
 
-Rule 1: what happens in a log has a number. Numbers are given in the order of the commits, without a gap.
-Rule 2: what is written together happens together: events, what they change, and the messages the gateway is given.
-Rule 3: what a change was made from is named, by the version of an entry or a key that is done once. If that has moved
-        on, nothing is written and `Superseded` is raised: read again, decide again.
+Rule 1: every event in a log has a number. Numbers follow the order of the commits, without gaps.
+Rule 2: one write is one commit: the events, what they change, and the messages for the gateway.
+Rule 3: a change names what it is based on: the version of an entry, or the key of a request that is done once. If that
+        is out of date, nothing is written and `Superseded` is raised: read again and decide again.
 
-Bodies belong to the channel; the store knows only what it finds things by. `store/rooms.py` keeps all this.
+Bodies belong to the channel; the store understands only the fields it searches by. `store/rooms.py` keeps all this.
 """
 
 from datetime import datetime
@@ -20,7 +20,7 @@ EntryState = Literal["growing", "interrupted", "whole", "deleted"]
 
 
 class RoomRow(Struct, frozen=True):
-    """A room. `person`: the only one who sees it."""
+    """A room. `person`: the only person who sees it."""
 
     id: str
     person: str | None
@@ -28,7 +28,7 @@ class RoomRow(Struct, frozen=True):
 
 
 class RoomEntry(Struct, frozen=True, kw_only=True):
-    """A message of a room, as it is found. Only its text, its body, its state and its files may change."""
+    """A message of a room. Only its text, body, state and files may change."""
 
     id: str
     room: str
@@ -38,22 +38,22 @@ class RoomEntry(Struct, frozen=True, kw_only=True):
     thread: str = ""
     """The entry that began its thread."""
     text: str = ""
-    """What a search looks through, in lower case."""
+    """The text that is searched, in lower case."""
     audience: str | None = None
-    """The one person who sees it."""
+    """The only person who sees it."""
     private: bool = False
-    """Only its reader was meant, though the room may have others."""
+    """Whether it is meant for its reader alone, although the room may have other people."""
     counted: bool = True
     """Whether it is a message that a person may not have read yet."""
     answers: str = ""
     """The entry it answers."""
     key: str | None = None
-    """What its sender knows it by; each key is taken once."""
+    """The sender's own key of it; a key is used only once."""
     state: EntryState = "whole"
     blobs: tuple[str, ...] = ()
     """The files it names."""
     version: int = 0
-    """Which version was read; 0: it is new."""
+    """The version that was read; 0: the entry is new."""
     seq: int = 0
     """The number of the event that posted it."""
 
@@ -67,17 +67,17 @@ class Mark(Struct, frozen=True):
 
 
 class RoomEvent(Struct, frozen=True, kw_only=True):
-    """Something that happened, for those who follow the log, and the one thing it changes."""
+    """Something that happened, for the followers of the log, and the one thing that it changes."""
 
     body: bytes
     audience: str | None = None
-    """The one person who is told; None: everybody."""
+    """The only person who is told; None: everybody."""
     change: RoomRow | RoomEntry | Mark | None = None
     seq: int = 0
 
 
 class Fact(Struct, frozen=True):
-    """Something small that is kept under a key, among others of its kind; None: it is forgotten."""
+    """A small value stored under a kind and a key; None: it is deleted."""
 
     kind: str
     key: str
@@ -85,7 +85,7 @@ class Fact(Struct, frozen=True):
 
 
 class OnceRequest(Struct, frozen=True):
-    """A request that is done once: who repeats it finds what came of it, as the fact of this kind and key."""
+    """A request that is done once: repeating it finds the earlier result, stored as the fact of this kind and key."""
 
     kind: str
     key: str
@@ -93,7 +93,7 @@ class OnceRequest(Struct, frozen=True):
 
 
 class Changes(Struct, frozen=True, kw_only=True):
-    """What is written in one step."""
+    """What one commit writes."""
 
     events: tuple[RoomEvent, ...] = ()
     facts: tuple[Fact, ...] = ()
@@ -101,19 +101,19 @@ class Changes(Struct, frozen=True, kw_only=True):
 
 
 class LogState(Struct, frozen=True):
-    """`id` changes when a log is restored from a copy: numbers above those it has may mean something else there."""
+    """`id` changes when a log is restored from a copy: later numbers may then mean something else."""
 
     id: str
     seq: int
 
 
 class Find(Struct, frozen=True, kw_only=True):
-    """Which entries are wanted: those that fulfil all of it, deleted ones never."""
+    """Selects the entries that meet all conditions; deleted ones are never included."""
 
     person: str | None = None
-    """Who reads: what only others see is left out. None: what everybody sees."""
+    """The reader: entries that only others see are left out. None: only entries that everybody sees."""
     everything: bool = False
-    """Whoever may see it."""
+    """Includes entries whoever may see them."""
     room: str | None = None
     thread: str | None = None
     """The entry that began a thread; empty: outside threads."""
@@ -124,30 +124,30 @@ class Find(Struct, frozen=True, kw_only=True):
     authors: tuple[str, ...] = ()
     answers: str = ""
     plain: bool = False
-    """Counted, not private and not growing."""
+    """Only entries that count as unread, are not private and are not still growing."""
     oldest_first: bool = False
-    """The first after `after` are wanted, instead of the last before `before`."""
+    """Selects the first entries after `after` instead of the last before `before`."""
     limit: int = 50
     bytes: int = 1 << 20
-    """The most that their bodies have together; one entry is returned whatever its length."""
+    """The most bytes that the bodies have together; one entry is returned whatever its length."""
 
 
 class RoomEntries(Struct, frozen=True):
-    """In the order asked for. `more`: there are others behind these."""
+    """In the requested order. `more`: further entries follow."""
 
     entries: tuple[RoomEntry, ...]
     more: bool
 
 
 class Replies(Struct, frozen=True):
-    """What is in a thread, as far as a person sees it."""
+    """Summary of a thread, as far as a person sees it."""
 
     count: int
     latest: datetime
 
 
 class RoomView(Struct, frozen=True):
-    """A room as a person finds it: what they have read, what not, and what was said last outside threads."""
+    """A room as one person sees it: how far they have read, how much is unread, and the last entry outside threads."""
 
     row: RoomRow
     read: int
@@ -156,21 +156,21 @@ class RoomView(Struct, frozen=True):
 
 
 class Overview(Struct, frozen=True):
-    """All that somebody needs who begins to follow, as of one moment."""
+    """Everything that a new follower of the log needs, as of one moment."""
 
     state: LogState
     rooms: tuple[RoomView, ...]
     missed: tuple[RoomEvent, ...] | None
-    """The events since then; None: they are too many, or not all there any more."""
+    """The events since then; None: there are too many, or some are already deleted."""
 
 
 class RoomLogReader(Protocol):
-    """One log, for whoever only reads it, also beside the gateway."""
+    """Read access to one log, also for programs beside the gateway."""
 
     async def room(self, id: str) -> RoomRow | None: ...
 
     async def entry(self, id: str) -> RoomEntry | None:
-        """Also one that is deleted."""
+        """The entry, even if it is deleted."""
         ...
 
     async def entry_under(self, key: str) -> RoomEntry | None: ...
@@ -182,7 +182,7 @@ class RoomLogReader(Protocol):
     async def overview(self, person: str, since: int | None, most: int) -> Overview: ...
 
     async def events(self, after: int, most: int) -> tuple[RoomEvent, ...]:
-        """For whomever, in order."""
+        """The events for all people, in order."""
         ...
 
     async def mark(self, person: str, room: str) -> int:
@@ -198,7 +198,7 @@ class RoomLog(RoomLogReader, Protocol):
     """One log, as its channel sees it."""
 
     async def write(self, changes: Changes, *heard: Inbound) -> int:
-        """Returns, once all of it is durable, the number of the first event. `heard`: messages for the gateway.
+        """Returns the number of the first event, once everything is durable. `heard`: messages for the gateway.
 
         Raises `Superseded`, and `StoreUnavailable`.
         """

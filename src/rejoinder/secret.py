@@ -9,7 +9,7 @@ class Secret:
     def __init__(self, value: str, written: str = "***") -> None:
         self._value = value
         self.written = written
-        """What may be shown in its place: `***`, or the `${VAR}` it came from."""
+        """Shown in its place: `***`, or the `${VAR}` it came from."""
 
     def reveal(self) -> str:
         return self._value
@@ -27,7 +27,8 @@ class Secret:
 
 
 class FromEnvironment(str):
-    """A text that came, whole or in part, from the environment. It is shown as it was written."""
+    """A text that comes, whole or in part, from environment variables. It is shown as it was written in the
+    configuration."""
 
     __slots__ = ("written",)
     written: str

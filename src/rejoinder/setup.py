@@ -12,17 +12,17 @@ class SetupQuestion(Struct, frozen=True, kw_only=True):
     question: str
     default: str | float = ""
     takes: Literal["text", "address", "number"] = "text"
-    """An address is looked at as soon as it is typed. A number has a fraction only where the setting takes one."""
+    """An address is checked as soon as it is typed. A number may have a fraction only if the setting takes one."""
     least: float = 0
     most: float = 2**63 - 1
     """For a number."""
     optional: bool = False
-    """Whether the key is left out where the answer is the default."""
+    """Whether the key is left out if the answer is the default."""
     listed: bool = False
-    """Whether the key takes a list of texts, of which the answer is the only one."""
+    """Whether the key takes a list of texts; the answer is then its only item."""
 
 
 def asks_api_root(api: str, platform: str, default: str) -> SetupQuestion:
-    """Tests and proxies stand at another address than the platform."""
+    """Asks for another address than the platform's, for tests and proxies."""
     question = f"{api} (Enter: {platform}'s own)"
     return SetupQuestion(key="api_root", question=question, default=default, takes="address", optional=True)

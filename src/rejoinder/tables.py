@@ -1,4 +1,4 @@
-"""A table as Markdown writes it: the docs are filled with tables that the rooms make of what they do."""
+"""Formats a table as Markdown. The docs contain tables that the rooms generate from their code."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,8 @@
-"""A session's transcript to read: the chat as people had it, as Markdown.
+"""A readable transcript of a session: the chat as people saw it, in Markdown.
 
-Rule 1: of what an agent wrote only what people saw is shown: no directive, and nothing it said elsewhere.
-Rule 2: of what it was told only the words and files of people; the gateway's blocks are no part of the chat.
+Rule 1: of an agent's words it shows only what people saw: no directives, and nothing said elsewhere.
+Rule 2: of an agent's prompts it shows only the words and files of people; the gateway's blocks are not part of the
+        chat.
 """
 
 from collections.abc import Sequence
@@ -28,9 +29,9 @@ class Transcript(Struct, frozen=True):
     session: Session
     entries: tuple[TranscriptEntry, ...]
     directives: Registry = default_registry()
-    """What its agent could write beside its words."""
+    """The directives that its agent could write."""
     silence: SilenceMode = "edges"
-    """How its agent could ask for silence."""
+    """How its agent could choose to be silent."""
 
 
 def as_markdown(transcript: Transcript) -> str:
@@ -38,7 +39,7 @@ def as_markdown(transcript: Transcript) -> str:
 
 
 def latest(transcript: Transcript, most: int) -> tuple[str, int]:
-    """The end of it, at most `most` characters, and how many entries that is; a longer last entry is cut."""
+    """The end of the transcript, at most `most` characters, and its number of entries; a longer last entry is cut."""
     said = entries_as_markdown(transcript)
     size, count = 0, 0
     for entry in reversed(said):
@@ -84,7 +85,7 @@ def _entry(entry: TranscriptEntry, transcript: Transcript) -> str:
 
 
 def _seen(written: str, transcript: Transcript) -> str:
-    """What people saw of it."""
+    """The part of it that people saw."""
     return read_reply(written, registry=transcript.directives, silence=transcript.silence).text.strip() or SILENT
 
 

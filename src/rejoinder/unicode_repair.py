@@ -14,7 +14,7 @@ import msgspec
 T = TypeVar("T")
 
 LONGEST_REPAIRED = 1 << 20
-"""JSON longer than this is not read a second time, by the slow decoder: everybody would wait for it."""
+"""Longer JSON is not read a second time by the slow decoder: everything else would wait for it."""
 TOO_DEEP = "it is nested too deeply"
 
 _FIRST_HALF = ("\ud800", "\udbff")
@@ -24,7 +24,8 @@ _HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 
 
 def harmless(text: str) -> str:
-    """The text with a space for each character that would move the cursor or turn the text around."""
+    """The text with a space instead of each character that would move the cursor or change the direction of the
+    text."""
     return _HARMFUL.sub(" ", text)
 
 
@@ -44,7 +45,7 @@ def repair_text(text: str) -> str:
 
 
 class StreamRepair:
-    """Whole characters out of pieces cut anywhere: half a character waits for the other half."""
+    """Makes whole characters of pieces cut anywhere: half a character waits for its other half."""
 
     def __init__(self) -> None:
         self._half = ""
@@ -67,7 +68,8 @@ def as_json(value: object) -> bytes:
 
 
 def encode_as_received(value: object) -> bytes:
-    """JSON that we read, encoded with its halves as they were: a name that is changed names nothing."""
+    """Encodes JSON that we have read and keeps halves of characters as they were: a repaired name would no longer
+    match."""
     try:
         return _encode(value)
     except UnicodeEncodeError:

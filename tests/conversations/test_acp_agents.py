@@ -71,7 +71,7 @@ async def test_what_it_cannot_do_is_said():
     async with conversation(fake()) as chat:
         await chat.says("hello")
         await chat.hears("hello")
-        cannot = "coder cannot take a message into a running turn: it waits for a turn of its own."
+        cannot = "coder cannot take a message into a running turn: the message waits for a turn of its own."
         await chat.says("/queue steer")
         await chat.hears(f"Queue: steer. {cannot}")
         await chat.says("/status")

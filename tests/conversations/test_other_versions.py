@@ -214,7 +214,7 @@ async def test_a_sub_agent_that_cannot_be_read(tmp_path, way):
         await machine.chat.says("and now?")
         await machine.chat.hears("Thanks.")
         (turn,) = second.turns
-        assert "Your sub-agent helper-1 could not finish: what was stored of it cannot be read." in told(turn)
+        assert "Your sub-agent helper-1 could not finish: its stored data cannot be read." in told(turn)
         assert [kept.kind for kept in await gateway.store.quarantined()] == ["turn"]
         assert (odd in bodies(machine, "subagent"), gateway.kept) == (True, ())
         await gateway.engine.readmission.want(None)

@@ -2,14 +2,14 @@
 
 vocabulary   words that several rooms speak
 inbound      what comes in, and where it is said
-effects      what a decision asks the engine to do
-turn         what an agent is given, and what it asks a person
+effects      what a decision requests from the engine
+turn         what an agent receives, and what it asks a person
 reply        what the reader of agent output emits
 outgoing     what is sent
 outcomes     what a platform answers when something is sent
-menu         what a platform's own menu of commands is made of
-hooks        what became of a message, and what hooks are told
-shards       which process holds which shard
+menu         the entries of a platform's own menu of commands
+hooks        what happened to a message, and what hooks are told
+shards       which process owns which shard
 """
 
 from rejoinder.events.effects import AnswerQuestion as AnswerQuestion

@@ -1,4 +1,4 @@
-"""What a decision asks the engine to do (IN-62)."""
+"""What a decision requests from the engine (IN-62)."""
 
 from datetime import datetime
 from typing import Literal
@@ -17,14 +17,14 @@ class StopRun(Struct, frozen=True, tag="stop_run"):
 
 
 class ResetSession(Struct, frozen=True, tag="reset_session"):
-    """The session starts over: its transcript is closed and kept."""
+    """The session starts anew: its transcript is closed and kept."""
 
     session: str
     why: ResetCause
 
 
 class CompactSession(Struct, frozen=True, tag="compact_session"):
-    """Shorten what the agent remembers; `instructions`: what the summary is to keep."""
+    """Shorten what the agent remembers. `instructions`: what the summary should keep."""
 
     session: str
     instructions: str = ""
@@ -67,7 +67,7 @@ class ApprovePairing(Struct, frozen=True, tag="approve_pairing"):
 
 
 class AnswerQuestion(Struct, frozen=True, tag="answer_question"):
-    """A permission request is answered; the engine checks that the person who was asked did it (TU-34)."""
+    """A permission request is answered; the engine checks that the person who was asked answered it (TU-34)."""
 
     question: str
     option: str
@@ -108,11 +108,11 @@ class UseTool(Struct, frozen=True, tag="use_tool"):
 
 
 class ShowContext(Struct, frozen=True, tag="show_context"):
-    """Answer with what the prompt of this session is made of, and how large each part is."""
+    """Answer with the parts of this session's prompt and their sizes."""
 
 
 class ExportSession(Struct, frozen=True, tag="export_session"):
-    """Answer with the transcript of this session, as a file where the channel can show one."""
+    """Answer with the transcript of this session, as a file if the channel can show one."""
 
 
 class RestartGateway(Struct, frozen=True, tag="restart_gateway"):
@@ -154,11 +154,11 @@ class ChangeInvitations(Struct, frozen=True, tag="change_invitations"):
 
 
 class AskSubagents(Struct, frozen=True, tag="ask_subagents"):
-    """List, start, look at, talk to or end the sub-agents of this session (TU-36); answer with what came of it."""
+    """List, start, look at, talk to or end the sub-agents of this session (TU-36), and answer with the result."""
 
     what: Literal["list", "info", "log", "send", "steer", "kill", "spawn"] = "list"
     name: str = ""
-    """Of the sub-agent; with `spawn` the agent."""
+    """The name of the sub-agent or, with `spawn`, of the agent."""
     text: str = ""
 
 

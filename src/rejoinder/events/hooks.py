@@ -22,13 +22,13 @@ class Step(Struct, frozen=True, omit_defaults=True):
 
 
 class MessageReceived(Struct, frozen=True):
-    """A message came that was not known yet; nothing has been decided about it."""
+    """A new message came; nothing has been decided about it yet."""
 
     message: Inbound
 
 
 class MessageDecided(Struct, frozen=True):
-    """The stages have decided about a message, and it is written down: a turn, an answer, or nothing."""
+    """The stages have decided about a message, and the decision is stored: a turn, an answer, or nothing."""
 
     message: Inbound
     outcome: Literal["turn", "answer", "drop"]
@@ -72,17 +72,17 @@ class ReplyStarted(Struct, frozen=True):
 
 
 class ReplySent(Struct, frozen=True):
-    """The platform took a whole message of ours, an agent's or the gateway's own."""
+    """The platform accepted a complete message of ours, an agent's or the gateway's own."""
 
     route: Route
     message: str
     text: str
     turn: int | None = None
-    """The agent's turn that said it; None: the gateway's own words."""
+    """The agent's turn that said it; None for the gateway's own words."""
 
 
 class JobTicked(Struct, frozen=True):
-    """A scheduled job or a heartbeat was due, or was started by hand. `why`: the reason, if it gets no turn."""
+    """A scheduled job or a heartbeat was due, or was started by hand. `why`: the reason if it gets no turn."""
 
     job: str
     agent: str
@@ -91,7 +91,7 @@ class JobTicked(Struct, frozen=True):
 
 
 class DeliveryFailed(Struct, frozen=True):
-    """The gateway has given up sending something; it can be sent again by hand (DE-33)."""
+    """The gateway has given up sending a message, which can be sent again by hand (DE-33)."""
 
     route: Route
     key: str

@@ -30,7 +30,7 @@ class Sender(Struct, frozen=True, omit_defaults=True):
 
     @property
     def shown_name(self) -> str:
-        """The name people see; empty where the platform gives none."""
+        """The name people see; empty if the platform gives none."""
         return self.display_name or self.name
 
 
@@ -39,9 +39,9 @@ class Chat(Struct, frozen=True, omit_defaults=True):
     kind: ChatKind = "direct"
     title: str = ""
     agents: tuple[str, ...] = ()
-    """Which of our agents are in it; empty: all of the channel's."""
+    """Our agents in this chat; empty: all of the channel's."""
     former: str = ""
-    """Its id before the platform changed it; settings and sessions still know the chat by this one."""
+    """Its id before the platform changed it; settings and sessions still use this one."""
 
 
 class Mention(Struct, frozen=True):
@@ -60,20 +60,20 @@ class Quote(Struct, frozen=True):
     author_name: str = ""
     text: str = ""
     elsewhere: bool = False
-    """It is a message of another chat."""
+    """Whether it is a message of another chat."""
     files: tuple["Attachment", ...] = ()
-    """Files that no turn has given the agent yet: those of a group, where not every message is for it."""
+    """Files that the agent may not have received yet: in a group not every message is for it."""
 
 
 class Forward(Struct, frozen=True):
-    """Another person's words, passed on: text, or the caption of forwarded media."""
+    """Another person's forwarded words: text, or the caption of forwarded media."""
 
     text: str = ""
     author_name: str = ""
 
 
 class Attachment(Struct, frozen=True):
-    """A file of a message. `mime` is never empty once a message that came is finalised (IN-5)."""
+    """A file of a message. `mime` is never empty once the message is finalised (IN-5)."""
 
     id: str
     name: str = ""
@@ -83,8 +83,8 @@ class Attachment(Struct, frozen=True):
     content: bytes | None = None  # once it has been read
     described: str | None = None  # a picture in words, for agents that cannot see it
     kind: FileKind | None = None
-    """How it is shown; None: the platform does not tell."""
-    seconds: float | None = None  # how long it plays, as the platform tells
+    """How it is shown; None if the platform does not say."""
+    seconds: float | None = None  # how long it plays, according to the platform
     waveform: bytes = b""  # up to a hundred levels of a voice note of ours, for platforms that draw them
     heard: str | None = None  # the words in it, once it has been listened to (ME-1)
     unheard: str | None = None  # why it could not be heard
@@ -104,7 +104,7 @@ class EarlierMessage(Struct, frozen=True):
 
 
 class LinkedPage(Struct, frozen=True, omit_defaults=True):
-    """A page that a message links to, as it was read: the words of whoever wrote it."""
+    """A page that a message links to, as it was read: its author's words, not the sender's."""
 
     address: str
     title: str = ""
@@ -117,22 +117,22 @@ Entry = Literal["text", "native", "button", "reaction", "edit", "delete", "http"
 
 
 class NewThread(Struct, frozen=True, omit_defaults=True):
-    """A thread that an answer opens (CH-2). The platform derives its id from the message it hangs under."""
+    """A thread that an answer opens (CH-2). The platform derives its id from the message under which it hangs."""
 
     thread: str
     title: str = ""
 
 
 class ReplyContext(Struct, frozen=True, omit_defaults=True):
-    """What the platform's own way to answer one event needs (CH-3): the token of an interaction, or a response address.
-    After `expires` the answer is sent like any message."""
+    """What is needed for the platform's own way to answer an event (CH-3): the token of an interaction, or a response
+    address. After `expires` the answer is sent like any message."""
 
     token: str
     expires: datetime
     private: bool = False
-    """An answer sent with it can be shown to that one person alone."""
+    """Whether an answer sent with it can be shown to that one person alone."""
     data: dict[str, str] = {}
-    """Whatever else the channel needs to answer."""
+    """Anything else the channel needs to answer."""
 
 
 class Invoked(Struct, frozen=True, omit_defaults=True):
@@ -143,10 +143,10 @@ class Invoked(Struct, frozen=True, omit_defaults=True):
 
 
 class Inbound(Struct, frozen=True, omit_defaults=True):
-    """One event of one platform, as it came.
+    """One event of one platform, as received.
 
-    `text` is the body as typed. A channel that wraps or rewrites it says so in `raw_text`, `command_text` or
-    `agent_text`; None means it did not, an empty string is a value.
+    `text` is the body as typed. A channel that wraps or rewrites it puts the other versions into `raw_text`,
+    `command_text` or `agent_text`; None means there is no such version, while an empty string is a value.
     """
 
     channel: str
@@ -163,44 +163,45 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
     agent_text: str | None = None
     transcript: str | None = None
     thread_starter: EarlierMessage | str | None = None
-    """The message its thread hangs under; a string where the platform tells only the words."""
+    """The message its thread hangs under; a string if the platform gives only its words."""
     thread_history: tuple[EarlierMessage, ...] = ()
-    """What was said in its thread before it, where the platform tells that by itself."""
+    """What was said in its thread before it, if the platform includes that."""
     untrusted_context: tuple[str, ...] = ()
     participants: tuple[str, ...] = ()
     reply_to: Quote | None = None
     former_text: str | None = None
-    """Of an edit: the text before it, from the platform or else from the gateway's own index."""
+    """For an edit: the previous text, from the platform or else from the gateway's own index."""
     forwarded: Forward | None = None
     mentions: tuple[Mention, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     sent_at: datetime | None = None
     thread_is_session: bool = False
-    """A thread of a direct chat that is a conversation of its own, as those of an assistant are (CH-32)."""
+    """Whether it is in a thread of a direct chat that is a conversation of its own, as with an assistant (CH-32)."""
     opens: NewThread | None = None
-    """The thread that an agent's answer opens, and in which it stands (CH-2). `thread` stays empty, because the message
-    itself stands in the chat."""
+    """The thread that an agent's answer opens and in which the answer appears (CH-2). `thread` stays empty, because the
+    message itself is in the chat."""
     reply_context: ReplyContext | None = None
     invoked: Invoked | None = None
-    """Of entry `native`: the command that was chosen."""
+    """For the entry `native`: the command that was chosen."""
     addressee: str = ""
-    """The agent of ours that it is for, where a program names one (IN-8)."""
+    """The agent of ours that it is for, if a program names one (IN-8)."""
     peer: str = ""
-    """Whose direct chat it is, if the sender is a program and not that person."""
+    """The person whose direct chat it is, if the sender is a program and not that person."""
     unseen: bool = False
-    """It is not shown in the chat: a program gave it to the gateway alone."""
+    """Whether it is not shown in the chat, because a program gave it only to the gateway."""
     understood: bool = False
-    """Its voice notes have been transcribed and its links read, so neither is done again. The results are in
-    `transcript`, `pages` and the attachments."""
+    """Whether its voice notes have been transcribed and its links read, so that neither is done again. The results are
+    in `transcript`, `pages` and the attachments."""
     pages: tuple[LinkedPage, ...] = ()
     """The pages its text links to."""
     own_id: str = ""
     own_name: str = ""
-    """The bot's id and name when it came: the process that continues with it may not have logged in yet (IN-20)."""
+    """The bot's id and name when the message came: the process that continues with it may not have logged in yet
+    (IN-20)."""
 
     @property
     def besides_text(self) -> str:
-        """What it says besides its text: somebody else's words, a poll, the card of another bot."""
+        """Its contents besides the text: somebody else's words, a poll, the card of another bot."""
         passed_on = self.forwarded.text if self.forwarded is not None else ""
         return "\n".join(filter(None, (passed_on, *self.untrusted_context)))
 
@@ -221,5 +222,5 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
 
     @property
     def own_route(self) -> Route:
-        """The place that shows the message itself: the chat, if the thread is one that its answer opens under it."""
+        """The place that shows the message itself. This is the chat, if its answer opens the thread under it."""
         return Route(self.channel, self.chat.id, None if self.opened_thread else self.thread, self.account)

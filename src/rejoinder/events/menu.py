@@ -1,10 +1,10 @@
-"""What a platform's own menu of commands is made of (CH-9)."""
+"""The entries of a platform's own menu of commands (CH-9)."""
 
 from msgspec import Struct
 
 
 class MenuOption(Struct, frozen=True):
-    """One option of a command. A platform that has choices of its own offers these; `rest`: any words, with blanks."""
+    """One option of a command. A platform that can show choices offers them. `rest`: any words, with blanks."""
 
     name: str
     help: str = ""
@@ -12,7 +12,7 @@ class MenuOption(Struct, frozen=True):
     required: bool = False
     rest: bool = False
     suggests: bool = False
-    """`Inlet.suggest` knows values that fit what was typed so far."""
+    """Whether `Inlet.suggest` knows values that match what was typed so far."""
 
 
 class MenuCommand(Struct, frozen=True):
@@ -22,5 +22,5 @@ class MenuCommand(Struct, frozen=True):
     help: str
     options: tuple[MenuOption, ...] = ()
     private: bool = False
-    """Its answer is for the person alone, where the platform can show it so."""
+    """Whether its answer is for the person alone, if the platform can show it that way."""
     aliases: tuple[str, ...] = ()

@@ -12,18 +12,18 @@ class Delivered(Struct, frozen=True):
 
     message: str
     place: Route | None = None
-    """Where it was put, if not where it was sent: the thread that it opened. Later parts go there too, if they carry
-    `opens` or the channel `OpensPlaces` (CH-2)."""
+    """Where the message is, if not where it was sent: in the thread that it opened. Later parts go there too, if they
+    have `opens` or the channel `OpensPlaces` (CH-2)."""
 
 
 Refusal = Literal["formatting", "target", "thread", "kind", "gone", "account", "other"]
 
 
 class Rejected(Struct, frozen=True):
-    """The platform will never take it like this.
+    """The platform will never accept it in this form.
 
-    `formatting`: it would take the same words without formatting. `target`: the message it replies to or edits is not
-    there. `thread`: the thread cannot be opened, but the chat takes the words. `kind`: it takes the files only
+    `formatting`: it would accept the same words without formatting. `target`: the message to reply to or to edit does
+    not exist. `thread`: the thread cannot be opened, but the chat accepts the words. `kind`: it accepts the files only
     as documents. `gone`: the chat is closed to us. `account`: our token is refused, and with it every chat.
     """
 
@@ -32,14 +32,14 @@ class Rejected(Struct, frozen=True):
 
 
 class RetryAfter(Struct, frozen=True):
-    """The platform certainly did not take it: try again, after the platform's delay if it named one."""
+    """The platform certainly did not accept it: try again, after the platform's delay if it named one."""
 
     seconds: float | None = None
     reason: str = ""
     limited: bool = False
-    """A rate limit: send nothing to this chat until then, and do not count this as an attempt."""
+    """Whether this is a rate limit: send nothing to this chat until then, and do not count this as an attempt."""
     everywhere: bool = False
-    """The limit is that of the whole account."""
+    """Whether the limit is for the whole account."""
 
 
 class Unknown(Struct, frozen=True):

@@ -14,7 +14,7 @@ class Reply(Struct, frozen=True):
     reply_to: str | None = None
     silent: bool = False
     is_error: bool = False
-    """It says that there is no answer, and why."""
+    """Whether it says that there is no answer, and why."""
     media: tuple[Attachment, ...] = ()
     """The files that come with it, each with its content."""
 
@@ -71,7 +71,7 @@ class Part(Struct, frozen=True, omit_defaults=True):
     files: tuple[Attachment, ...] = ()
     """Shown with it; they are in the store already, under these ids."""
     is_error: bool = False
-    """It says that there is no answer, and why."""
+    """Whether it says that there is no answer, and why."""
     answers: str = ""
     """The message that an agent's turn is about, if there is one."""
     opens: NewThread | None = None

@@ -12,7 +12,7 @@ class Text(Struct, frozen=True):
 
 
 class Directive(Struct, frozen=True):
-    """Something the agent asked for besides its text. `args` holds validated values."""
+    """A request of the agent besides its text. `args` contains validated values."""
 
     name: str
     args: dict[str, Any]
@@ -28,7 +28,7 @@ class Problem(Struct, frozen=True):
 
 
 class Silent(Struct, frozen=True):
-    """Last event of a reply that asks for silence: withdraw what it has shown."""
+    """The last event of a reply that asks for silence: withdraw what was shown."""
 
 
 ReplyEvent = Text | Directive | Problem | Silent

@@ -1,4 +1,5 @@
-"""Which process holds which shard: the store reports it, and `turns.balance` decides by it who claims what."""
+"""Which process holds which shard. The store reports it, and `turns.balance` uses it to decide which process claims
+what."""
 
 from collections.abc import Mapping
 
@@ -8,11 +9,11 @@ from msgspec import Struct
 class Shard(Struct, frozen=True):
     id: int
     holder: str | None
-    """None: nobody holds it, or the lease of its last holder has run out."""
+    """None if nobody holds it, or the lease of its last holder has expired."""
 
 
 class ShardOwners(Struct, frozen=True):
-    """The shards, and the living processes that hold shards or could."""
+    """The shards, and the live processes that hold shards or could hold them."""
 
     shards: tuple[Shard, ...]
     processes: tuple[str, ...]
@@ -21,4 +22,4 @@ class ShardOwners(Struct, frozen=True):
     named: Mapping[str, str] = {}
     """The holders of the named leases; a lease that nobody holds is left out."""
     first_end: float | None = None
-    """Seconds until the first of all these leases runs out unless it is renewed; None: none of them does."""
+    """Seconds until the first of all these leases expires if it is not renewed; None if none of them expires."""

@@ -1,4 +1,4 @@
-"""What an agent is given, and what it asks a person (TU-34)."""
+"""What an agent receives, and what it asks a person (TU-34)."""
 
 from typing import Literal
 
@@ -27,7 +27,7 @@ PromptPart = PromptText | PromptImage | PromptAudio
 
 
 def without_sound(parts: tuple[PromptPart, ...]) -> tuple[PromptPart, ...]:
-    """What the history keeps of a question: text and pictures, but no recordings."""
+    """The part of a question that the history keeps: text and pictures, but no recordings."""
     for part in parts:
         if not isinstance(part, PromptText):
             return tuple([part for part in parts if not isinstance(part, PromptAudio)])
@@ -45,13 +45,14 @@ class Turn(Struct, frozen=True):
     permissions: Strictness | None = None
     """Set if this session is stricter than the agent's settings."""
     host: str | None = None
-    """Where to run what it runs (`/exec host=`): sandbox, gateway or node; for agents that declare they obey it."""
+    """Where to run its commands (`/exec host=`): sandbox, gateway or node; for agents that declare that they obey
+    it."""
     node: str | None = None
-    """On which node (`/exec node=`)."""
+    """The node on which to run them (`/exec node=`)."""
 
 
 Grant = Literal["once", "always", "no", ""]
-"""What an option allows; empty: the question is not about permission."""
+"""What an option allows; empty if the question is not about permission."""
 
 
 class Option(Struct, frozen=True):
@@ -76,8 +77,8 @@ class Question(Struct, frozen=True, tag="question"):
     text: str
     options: tuple[str | Option, ...] = ()
     about: str = ""
-    """What it is about in full, such as the arguments of a tool. It is not shown, but only a question about the same is
-    the same question (CH-10)."""
+    """The full subject, such as the arguments of a tool. It is not shown, but two questions are the same only if it is
+    the same (CH-10)."""
 
     @property
     def offered(self) -> tuple[Option, ...]:

@@ -1,21 +1,21 @@
-"""Words that several rooms speak."""
+"""Words that several rooms share."""
 
 from typing import Literal
 
 ChatKind = Literal["direct", "group", "channel"]
 Ability = Literal["reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"]
-"""What a platform lets a channel do, as directives ask for it (OD-72)."""
+"""The abilities of a platform, as directives name them (OD-72)."""
 LengthUnit = Literal["characters", "utf16", "bytes"]
-"""What a platform counts a message in."""
+"""The unit in which a platform measures the length of a message."""
 FileKind = Literal["photo", "video", "audio", "voice", "document"]
-"""How a file is shown; a document is what is only offered to be loaded."""
+"""How a file is shown; a document is only offered for download."""
 ReplyMode = Literal["off", "first", "all"]
-"""Which messages of an answer stand as a native reply, where the agent does not say (DE-6)."""
+"""Which messages of an answer are native replies, if the agent does not say (DE-6)."""
 TableStyle = Literal["code", "bullets", "off"]
-"""What becomes of a table where the platform has none (DE-12)."""
+"""How to show a table on a platform that has no tables (DE-12)."""
 Strictness = Literal["ask", "deny", "list"]
 """How strict one run is, whatever the agent's settings allow: ask for everything, deny everything, or allow without
 asking only what is on the agent's list."""
 ResetCause = Literal["asked", "daily", "idle"]
 TurnOutcome = Literal["answered", "silent", "failed", "cancelled"]
-"""How an agent was done with what it was asked; `silent`: it chose to say nothing, or had nothing to say."""
+"""How an agent finished a turn. `silent`: it chose to say nothing, or had nothing to say."""

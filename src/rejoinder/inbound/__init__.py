@@ -46,7 +46,7 @@ def decide(
     now: datetime,
     tick: Callable[[], float],
 ) -> StageResult:
-    """Runs all stages. The session is looked up only when the message gets far enough to need one."""
+    """Runs all stages. The session is looked up only if the message gets far enough to need one."""
     first = run_stages(BEFORE_SESSION, undecided_message(inbound, facts), None, rules, now, tick)
     if not isinstance(first.outcome, Continue):
         return first

@@ -1,4 +1,4 @@
-"""Stop, before anything else is looked at (IN-70)."""
+"""The stop command, which comes before everything else (IN-70)."""
 
 from datetime import datetime
 
@@ -15,17 +15,17 @@ NOT_RUN = "The rest of your message was not run."
 
 
 def abort(message: InboundMessage, session: None, rules: Rules, now: datetime) -> Outcome:
-    """`/stop` or `[[/stop]]` anywhere; a bare stop word in a direct chat, or in a group when it is said to us."""
-    asked = message.reading.stop
-    if asked is None:
+    """Stops on `/stop` or `[[/stop]]` anywhere, and on a bare stop word that is in a direct chat or said to us."""
+    stop = message.reading.stop
+    if stop is None:
         return PASS
-    if asked == "word" and message.addressed not in ("direct", "mention", "reply"):
+    if stop == "word" and message.addressed not in ("direct", "mention", "reply"):
         return Continue(reason="a bare stop word in a group needs a mention or a reply")
     verdict = authorise(message.actor, STOP, channel_rules(rules, message.inbound.channel).gate)
     if isinstance(verdict, Denied):
-        is_all = asked == "command" or (asked == "inline" and not text_without_directives(message))
+        is_all = stop == "command" or (stop == "inline" and not text_without_directives(message))
         return refuse(message, STOP, verdict.reason) if is_all else Continue(reason=verdict.reason)
-    unread = (NOT_RUN,) if asked == "inline" and text_without_directives(message) else ()
+    unread = (NOT_RUN,) if stop == "inline" and text_without_directives(message) else ()
     return Answer(
         (" ".join((_said(message.facts.run_facts), *unread)),),
         effects=(StopRun(message.route, message.inbound.sender.id),),

@@ -1,4 +1,4 @@
-"""Who may talk (IN-10, IN-11): people and groups by id, everybody where it is open, strangers by pairing."""
+"""Who may talk (IN-10, IN-11): people and groups by id, everybody if the channel is open, strangers by pairing."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -24,26 +24,26 @@ ADMITTED: Final = {role: Continue(reason=f"let in as {role}") for role in get_ar
 
 
 class Admission(Struct, frozen=True):
-    """The sender's role for the gate, and why they are not let in; None: they are."""
+    """The sender's role for the gate, and why they are not let in; None if they are."""
 
     role: Role
     refusal: str | None = None
 
 
 def edited_allow(channel: str, edits: Iterable[tuple[str, bool]], rules: Rules) -> Ids | None:
-    """The allow list as owners have edited it: entries and whether they are listed; None when they have not."""
+    """The allow list with the owners' edits (entries, and whether they are listed); None if there are no edits."""
     edits = tuple(edits)
     if not edits:
         return None
     allow = channel_rules(rules, channel).allow
     for entry, listed in edits:
-        meant = ids_of_entry(channel, entry, rules)
-        allow = allow | meant if listed else allow - meant
+        ids = ids_of_entry(channel, entry, rules)
+        allow = allow | ids if listed else allow - ids
     return allow
 
 
 def ids_of_entry(channel: str, entry: str, rules: Rules) -> Ids:
-    """Whom an entry of the allow list names."""
+    """The ids that an entry of the allow list names."""
     return read_ids((entry,), channel_rules(rules, channel).place, channels=rules.channels, where="allow")
 
 
@@ -94,7 +94,7 @@ def _group_refusal(inbound: Inbound, channel: ChannelRules) -> str | None:
 
 
 def access(message: InboundMessage, session: None, rules: Rules, now: datetime) -> Outcome:
-    """Lets in, drops, or tells a stranger a pairing code. Nothing of a stranger's text goes further."""
+    """Lets the sender in, drops the message, or tells a stranger a pairing code. A stranger's text goes no further."""
     if message.refusal is None:
         admitted = ADMITTED[message.actor.role]
         return admitted if message.inbound.entry != "edit" else revision_of(message) or admitted
@@ -106,19 +106,19 @@ def access(message: InboundMessage, session: None, rules: Rules, now: datetime) 
         verdict = authorise(message.actor, wish, channel.gate)
         if wish.auth != "anyone" and isinstance(verdict, Denied):
             return Drop(verdict.reason)
-    told = answer_stranger(message.facts.pairing, inbound.sender.id, now, message.facts.random)
-    if isinstance(told, StayQuiet):
-        return Drop(told.reason)
+    answer = answer_stranger(message.facts.pairing, inbound.sender.id, now, message.facts.random)
+    if isinstance(answer, StayQuiet):
+        return Drop(answer.reason)
     return Answer(
-        (f"I do not know you yet. Ask the owner to approve this pairing code: {told.code} (valid for an hour).",),
+        (f"I do not know you yet. Ask the owner to approve this pairing code: {answer.code} (valid for an hour).",),
         effects=(
             AskPairing(
                 channel=inbound.channel,
                 account=inbound.account,
                 sender=inbound.sender.id,
-                code=told.code,
-                asked=told.asked,
-                expires=told.asked + VALID_FOR,
+                code=answer.code,
+                asked=answer.asked,
+                expires=answer.asked + VALID_FOR,
             ),
         ),
         reason=message.refusal,
@@ -126,7 +126,7 @@ def access(message: InboundMessage, session: None, rules: Rules, now: datetime) 
 
 
 def control_action(message: InboundMessage, rules: Rules) -> GatedAction | None:
-    """What the message asks for, if the whole of it is a control command."""
+    """The requested action, if the whole message is a control command."""
     reading = message.reading
     if reading.stop == "command":
         return GatedAction("/stop", "sender")

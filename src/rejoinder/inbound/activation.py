@@ -23,7 +23,7 @@ _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\u
 
 
 def activation(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
-    """Direct messages pass. In a group somebody has to mean us; what is not for us is kept as history."""
+    """Direct messages pass. In a group the message has to be for us; other messages are kept as history."""
     channel = channel_rules(rules, message.inbound.channel)
     if not message.in_group:
         return DIRECT if not channel.is_room else _in_room(message, channel)
@@ -52,7 +52,7 @@ def activation(message: InboundMessage, session: Session, rules: Rules, now: dat
 
 
 def why_awake(message: InboundMessage, session: Session, channel: ChannelRules, group: GroupSettings) -> str | None:
-    """`/activation` > `require_mention = false` > `user_messages`; None: it is not for us."""
+    """Why the message is for us, by `/activation` > `require_mention = false` > `user_messages`; None if it is not."""
     if message.addressed != "none":
         return f"addressed by {message.addressed}"
     if message.inbound.sender.is_bot:
@@ -76,7 +76,8 @@ def _involved(message: InboundMessage, channel: ChannelRules) -> str | None:
 
 
 def _names_somebody_else(message: InboundMessage) -> bool:
-    """Whether the words call another person or bot by the platform's own means, and not us: it is for them (IN-30)."""
+    """Whether the text mentions another person or bot by the platform's own means, but not us: then it is for them
+    (IN-30)."""
     if not message.facts.resolves_mentions or message.addressed == "mention":
         return False
     return any(mention.kind == "user" and mention.token for mention in message.inbound.mentions)
@@ -93,14 +94,15 @@ def _in_room(message: InboundMessage, channel: ChannelRules) -> Outcome:
 
 
 def _how_meant(message: InboundMessage, awake: tuple[str, ...]) -> Addressed:
-    """In a room, a person's reply that wakes one agent addresses it, just as a reply to us does elsewhere."""
+    """How the message addresses us. In a room, a person's reply that wakes one agent addresses that agent, as a reply
+    to us does elsewhere."""
     if message.addressed != "none" or message.inbound.sender.is_bot:
         return message.addressed
     return "reply" if message.inbound.reply_to is not None and len(awake) == 1 else "none"
 
 
 def group_settings(channel: ChannelRules, group: Chat) -> GroupSettings:
-    """A group's own settings, else those of `*`."""
+    """A group's own settings, or else those of `*`."""
     groups = channel.settings.group
     return groups.get(group.id) or groups.get(group.former) or groups.get("*") or _EVERY_GROUP
 
@@ -153,7 +155,7 @@ def _names_ours(inbound: Inbound, channel: ChannelRules) -> bool:
 
 
 def own_mentions(inbound: Inbound, facts: Facts, channel: ChannelRules, *agents: str) -> tuple[str, ...]:
-    """The words of the text that are just our name, longest first; in a room also those that name one of `agents`."""
+    """The words of the text that are only our name, longest first; in a room also those that name one of `agents`."""
     ours = {facts.me.id, *channel.settings.mention_roles}
     tokens = {mention.token for mention in inbound.mentions if mention.token and mention.id in ours}
     if channel.is_room:

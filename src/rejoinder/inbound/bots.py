@@ -1,7 +1,8 @@
-"""Bots (IN-20 to IN-23): our own messages are never processed again, those of other bots only as configured.
+"""Bots (IN-20 to IN-23): our own messages are never processed again; those of other bots are processed only as
+configured.
 
-The message index knows whether another bot is present and how many turns passed without a human. `count_turn` is
-how the index counts them.
+The message index knows whether another bot is present, and how many turns passed without a human; it counts them with
+`count_turn`.
 """
 
 from datetime import date, datetime
@@ -18,7 +19,7 @@ from rejoinder.inbound.settings import BotMessages
 
 
 def own_message(message: InboundMessage, session: None, rules: Rules, now: datetime) -> Outcome:
-    """Drops what we said ourselves: known by our id, and by the receipt of the send."""
+    """Drops our own messages, which are recognised by our id or by the receipt of the send."""
     inbound, facts = message.inbound, message.facts
     if inbound.sender.is_self or (facts.me.id and inbound.sender.id == facts.me.id and facts.me.is_sure):
         return Drop("our own message, by its sender")
@@ -50,13 +51,14 @@ def bot_rules(message: InboundMessage, session: None, rules: Rules, now: datetim
 
 
 def _from_program(message: InboundMessage, channel: ChannelRules) -> Outcome:
-    """The operator has named this program and this chat. It may write there without a person around, but not without
-    end: a program that answers our answers is a loop (IN-23)."""
+    """Handles a message of a program that the operator has allowed in this chat. It may write there without a person
+    around, but not without limit: a program that answers our answers is a loop (IN-23)."""
     return _daily_limit(message, channel) or Continue(reason="a program with a token for this chat")
 
 
 def _only_heard(message: InboundMessage, reason: str) -> Drop:
-    """In a group the agent sees it with its next turn, like anything people say to each other (IN-32)."""
+    """Drops the message. In a group the agent sees it with its next turn, like anything people say to each other
+    (IN-32)."""
     return Drop(reason, effects=_heard(message))
 
 
@@ -65,7 +67,7 @@ def _heard(message: InboundMessage) -> tuple[Overhear, ...]:
 
 
 def bot_policy(channel: ChannelRules) -> BotMessages:
-    """As configured; by default `mentions` in a room of our own agents, `off` elsewhere."""
+    """The configured policy; by default `mentions` in a room of our own agents, `off` elsewhere."""
     return channel.settings.bot_messages or ("mentions" if channel.is_room else "off")
 
 
@@ -100,8 +102,8 @@ class BotTurns(Struct, frozen=True):
     """The counts for one thread since an owner's last reset."""
 
     in_a_row: int = 0
-    at_last: int = 0  # `in_a_row` as of the last message of another bot
-    before: int = 0  # and as of the one before that
+    at_last: int = 0  # `in_a_row` at the last message of another bot
+    before: int = 0  # and at the one before that
     today: int = 0
     day: date | None = None
 

@@ -1,7 +1,7 @@
-"""Inbound debounce (IN-76): which messages of one sender are handled together, as a view over inbox rows.
+"""Inbound debounce (IN-76): decides which messages of one sender are handled together, as a view of inbox rows.
 
 The grouping depends on the rows alone: looking later, or again after a restart, gives the same groups. Each message
-restarts the wait, up to five times its length in all; media and commands do not wait, and end the wait of others.
+restarts the wait, up to five times its length in all. Media and commands do not wait, and end the wait of others.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ AT_ONCE = timedelta()
 
 
 class DebounceRow(Struct, frozen=True):
-    """An inbox row. `key` is the session and sender it belongs to; `flushes`: media or a command."""
+    """An inbox row. `key`: the session and sender it belongs to. `flushes`: whether it is media or a command."""
 
     id: str
     key: str
@@ -77,7 +77,7 @@ def _lines(texts: Iterable[str]) -> str:
 
 
 def _lines_if_any(group: tuple[Inbound, ...], field: str) -> str | None:
-    """The lines of this text field, with `text` where a message has none; None if no message has one."""
+    """The lines of this text field, with `text` for messages that do not have it; None if no message has it."""
     said: list[str | None] = [getattr(each, field) for each in group]
     if all(text is None for text in said):
         return None

@@ -1,4 +1,4 @@
-"""Which files are documents that can be read, by their own bytes; and how large a picture is. Pure."""
+"""Tells by their bytes which files are readable documents, and how large a picture is. Pure."""
 
 from rejoinder.events import Attachment
 from rejoinder.filetypes import HEAD, sniffed
@@ -39,12 +39,12 @@ _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 
 
 def claims_document(file: Attachment) -> bool:
-    """Whether it is worth fetching to be read, as far as its name and type tell."""
+    """Whether the file is worth fetching to be read, as far as its name and type tell."""
     return file.mime in _BY_MIME or _ending(file.name) is not None or file.mime.startswith("text/")
 
 
 def document_kind(file: Attachment, content: bytes) -> DocumentKind | None:
-    """How it is read; None: it is text as it is, or nothing that can be read. Its bytes count more than its name."""
+    """How to read the file; None if it is plain text, or cannot be read. Its bytes count more than its name."""
     proven = sniffed(content[:HEAD])
     if proven == "application/pdf" or content[:1024].find(b"%PDF-") > 0:
         return "pdf"
@@ -65,7 +65,7 @@ def _is_html(file: Attachment, content: bytes) -> bool:
 
 
 def unread_kind(file: Attachment, content: bytes) -> str | None:
-    """What it is, if it is something that is known and cannot be read."""
+    """What the file is, if its format is known but cannot be read."""
     if (known := UNREAD.get(sniffed(content[:HEAD]) or "")) is not None:
         return known
     name = file.name.lower()
@@ -97,7 +97,7 @@ def _looks_like_text(content: bytes) -> bool:
 
 
 def picture_side(content: bytes) -> int:
-    """The longer side of a picture in pixels, as its header tells; 0: it does not tell."""
+    """The longer side of a picture in pixels, from its header; 0 if that does not tell."""
     if content.startswith(b"\x89PNG"):
         return max(int.from_bytes(content[16:20], "big"), int.from_bytes(content[20:24], "big"))
     if content.startswith(b"GIF8"):

@@ -1,7 +1,7 @@
 """A dry run: what each stage would decide about a message, for each of five roles.
 
 The rehearsal's channel admits `owner`, `sender` and `guest`; the guest may not use commands. Its group is on the
-allow-list; the stranger writes in one that is not. The bot is called `bot`.
+allow-list; the stranger writes in another group. The bot is called `bot`.
 """
 
 import re
@@ -34,7 +34,7 @@ _MODELS = Models("gpt-x", ("gpt-y",), {name: name for name in _NAMES}, profiles=
 
 
 def rehearsal_rules(plugins: Iterable[Command] = ()) -> Rules:
-    """A small, plain configuration; `plugins`: the commands that other packages bring."""
+    """A small, plain configuration. `plugins`: the commands of other packages."""
     return make_rules(
         InboundSettings(
             channels={
@@ -61,7 +61,7 @@ def rehearse(
     random: bytes = b"",
     version: str = "",
 ) -> StageResult:
-    """What would become of this text."""
+    """What would happen to this text."""
     inbound = Inbound(
         channel=CHANNEL,
         event_id="1",

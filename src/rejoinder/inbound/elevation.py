@@ -1,4 +1,4 @@
-"""What keeps a sender from elevated rights, for `/elevated` and `/bash` alike."""
+"""What keeps a sender from elevated rights, both for `/elevated` and for `/bash`."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:  # the rules import the commands, which import this module
 
 
 def gates(rules: "Rules", channel: "ChannelRules", account: str, candidates: tuple[str, ...]) -> tuple[str, ...]:
-    """The closed gates, each with what opens it; empty: the sender may."""
+    """The closed gates, each with what opens it; empty if the sender may."""
     closed: list[str] = []
     if not rules.settings.commands.elevated.enabled:
         closed.append("it is off (set commands.elevated.enabled = true)")

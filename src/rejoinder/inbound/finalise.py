@@ -1,4 +1,5 @@
-"""The first stage: one message, its texts derived once, its sender known, its text read (IN-2 to IN-6)."""
+"""The first stage: derives the texts of a message, identifies its sender and parses its text, each once (IN-2 to
+IN-6)."""
 
 from datetime import datetime
 
@@ -27,7 +28,7 @@ def undecided_message(inbound: Inbound, facts: Facts) -> InboundMessage:
 
 
 def finalise(message: InboundMessage, session: None, rules: Rules, now: datetime) -> Outcome:
-    """Texts, types, sender and wishes of the message, each worked out once."""
+    """Works out the texts, types, sender and requests of the message, each once."""
     inbound, facts = message.inbound, message.facts
     if inbound.entry == "reaction":
         return Drop("a reaction is not a message")
@@ -47,7 +48,7 @@ def finalise(message: InboundMessage, session: None, rules: Rules, now: datetime
     reading = NOTHING_READ
     if text and CARRIES[source] is not None:
         known = channel.vocabularies[agent]
-        if facts.offered:  # with the models that the agent says it has
+        if facts.offered:  # with the models that the agent lists
             known = replace(known, models=replace(known.models, offered=facts.offered))
         reading = read(text, rules, known, _own_names(inbound, facts, channel, agent), entry=inbound.entry)
     return Continue(

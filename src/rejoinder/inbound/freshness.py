@@ -1,4 +1,4 @@
-"""When a session starts over: on request, or because it is too old (IN-41, IN-42)."""
+"""When a session starts anew: on request, or because it is too old (IN-41, IN-42)."""
 
 from datetime import datetime
 
@@ -18,7 +18,7 @@ GREETING = "A new session has begun. Greet the user in one or two sentences and 
 
 
 def freshness_and_reset(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
-    """A trigger by who may use it, else a rollover that is due."""
+    """Starts a new session on a trigger from somebody who may use it, or because the session is too old."""
     reset = message.reading.reset
     if reset is None:
         return _rollover(message, session, rules, now)
@@ -33,7 +33,8 @@ def freshness_and_reset(message: InboundMessage, session: Session, rules: Rules,
 
 
 def _start(message: InboundMessage, fresh: Session, reset: Reset, channel: ChannelRules) -> Outcome:
-    """The words in its brackets, or after it, may begin with a model; the others are the first prompt."""
+    """Starts a session on a trigger. The words in its brackets, or after it, may begin with a model; the rest is the
+    first prompt."""
     end, said = reset.end, "New session."
     within = message.text[end : reset.closes[0] if reset.closes else None]
     word = within.split(maxsplit=1)[0] if within.strip() else ""
@@ -47,7 +48,7 @@ def _start(message: InboundMessage, fresh: Session, reset: Reset, channel: Chann
 
 
 def _with_prompt(message: InboundMessage, reset: Reset, end: int) -> InboundMessage:
-    """The message without its triggers; where they leave nothing, the agent is to greet."""
+    """The message without its triggers; if nothing is left, the agent has to greet."""
     tokens = message.reading.tokens
     triggers = [(token.start, token.end) for token in tokens if token.kind == "reset"]
     if reset.closes is None:

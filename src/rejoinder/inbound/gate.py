@@ -34,11 +34,10 @@ MAY: dict[Auth, frozenset[Role]] = {
     "owner": frozenset({"owner"}),
 }
 
-# The highest authority each source can carry. A recorded voice can be played to a microphone, and a reaction is
-# easily made by mistake; a timer acts for the operator, but unattended. A program speaks as a bot, and what it says
-# may be anybody's words that it passes on. An edit is not a fresh wish, and the
-# sources below it are not the sender's own words. The sender's own caption is text; the caption of forwarded media is a
-# forward (IN-6).
+# The highest authority each source can carry. A recorded voice can be played to a microphone, and a reaction is easily
+# made by mistake. A timer acts for the operator, but unattended. A program speaks as a bot, and may pass on anybody's
+# words. An edit is not a new request, and the sources below it are not the sender's own words. The sender's own caption
+# is text; the caption of forwarded media is a forward (IN-6).
 CARRIES: dict[Source, Auth | None] = {
     "text": "owner",
     "native": "owner",
@@ -68,7 +67,7 @@ class Actor(Struct, frozen=True):
 
 
 class GatedAction(Struct, frozen=True):
-    """What is asked for: the name a person knows it by, and the authority it needs."""
+    """A requested action: the name by which a person knows it, and the authority it needs."""
 
     name: str
     auth: Auth

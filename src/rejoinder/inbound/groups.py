@@ -1,4 +1,4 @@
-"""What a group means for the agent: what it overheard, when it answers, how to behave there (IN-32, IN-34)."""
+"""The agent in a group: what it overheard, when it answers, how to behave there (IN-32, IN-34)."""
 
 from collections.abc import Collection, Iterable
 
@@ -13,7 +13,7 @@ LONGEST_NAME = 64
 
 
 def overhear(history: tuple[EarlierMessage, ...], said: EarlierMessage) -> tuple[EarlierMessage, ...]:
-    """The history of a chat with one more message: the latest 50, each once, edited ones with their new text."""
+    """Adds a message to the history of a chat: the latest 50 messages, each once, edited ones with their new text."""
     if any(_is_same(earlier, said) for earlier in history):
         return tuple(
             said if earlier.message_id and earlier.message_id == said.message_id else earlier for earlier in history
@@ -22,7 +22,8 @@ def overhear(history: tuple[EarlierMessage, ...], said: EarlierMessage) -> tuple
 
 
 def _is_same(one: EarlierMessage, other: EarlierMessage) -> bool:
-    """A message that one agent hands to another may not have a platform id yet; then author and text identify it."""
+    """Whether both are the same message. One that an agent hands to another may not have a platform id yet; then author
+    and text identify it."""
     if one.message_id and other.message_id:
         return one.message_id == other.message_id
     return (one.author_id, one.text) == (other.author_id, other.text)
@@ -37,10 +38,10 @@ def active_mode(message: InboundMessage, session: Session, channel: ChannelRules
 
 
 def participants(told: tuple[str, ...], heard: Iterable[tuple[str, str]], us: Collection[str]) -> tuple[str, ...]:
-    """Who takes part, as the platform tells; where it does not, the authors (id and name) of what was heard lately.
+    """Who takes part, according to the platform; if it does not say, the authors (id and name) of recent messages.
 
-    `us`: the ids and names under which the agent itself speaks. In alphabetical order: whoever spoke last, the agent is
-    told the same, so that its provider can cache it.
+    `us`: the ids and names under which the agent itself speaks. The order is alphabetical, so that the text does not
+    depend on who spoke last and the provider can cache it.
     """
     if told:
         return told

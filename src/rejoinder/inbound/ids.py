@@ -1,4 +1,4 @@
-"""Lists of people and places: exactly which ids an entry names.
+"""Lists of people and places: which ids exactly an entry names.
 
 An entry is a stable id, `channel:id` or `channel:account:id`. Names are refused when a list is read, because
 another person may take the name tomorrow. A prefix that is not a channel is part of the id: it never makes an
@@ -16,7 +16,7 @@ from rejoinder.identity import ANYBODY, Identity, Whom
 
 
 class ListEntry(NamedTuple):
-    """An entry taken apart: the channel and the account it names, if any, and the id."""
+    """The parts of an entry: the channel and the account it names, if any, and the id."""
 
     channel: str | None
     account: str | None
@@ -38,7 +38,7 @@ def split(entry: str) -> ListEntry:
     return ListEntry(channel, account, id)
 
 
-# --- whom a sender can be listed as -------------------------------------------------------------
+# --- the ids of a sender ------------------------------------------------------------------------
 
 
 def candidates(identity: Identity, sender: Sender) -> tuple[str, ...]:
@@ -48,11 +48,11 @@ def candidates(identity: Identity, sender: Sender) -> tuple[str, ...]:
     return tuple(id for name in identity.order if (id := getattr(sender, name)))
 
 
-# --- lists made ready ---------------------------------------------------------------------------
+# --- prepared lists -----------------------------------------------------------------------------
 
 
 class Ids(Struct, frozen=True):
-    """A list prepared for one channel: a lookup costs the same for ten entries and for thousands."""
+    """A list prepared for one channel: a look-up costs the same for ten entries as for thousands."""
 
     anywhere: frozenset[str] = frozenset()
     by_account: frozenset[tuple[str, str]] = frozenset()
@@ -73,7 +73,7 @@ NOBODY = Ids()
 
 
 class ListedChannel(Struct, frozen=True):
-    """A channel as lists refer to it: by its name or, if that differs, by its kind."""
+    """The ways in which lists refer to a channel: by its name or, if that differs, by its kind."""
 
     name: str
     kind: str
@@ -93,7 +93,7 @@ def read_ids(
     shared: bool = False,
 ) -> Ids:
     """The entries of one list that apply to this place. A `shared` list is for all channels, so its entries have to
-    name theirs."""
+    name their channel."""
     anywhere: set[str] = set()
     by_account: set[tuple[str, str]] = set()
     for position, entry in enumerate(entries):

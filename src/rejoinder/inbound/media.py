@@ -1,7 +1,7 @@
-"""What becomes of the files that come with a message (IN-9).
+"""What happens to the files of a message (IN-9).
 
-Rule 1: an agent is always told of a file; how much of it the agent gets is decided here, by the file's own bytes, not
-by its claimed name or type.
+Rule 1: an agent is always told of a file. How much of it the agent gets is decided here, by the file's own bytes and
+not by its claimed name or type.
 Rule 2: the content of a file is the words of its author: data, never searched for commands (IN-6).
 Rule 3: limits apply to the message as a whole; earlier files are served first.
 """
@@ -25,13 +25,13 @@ class MediaLimits(Struct, frozen=True):
     image_bytes: int = 5_000_000
     recordings: int = 3
     audio_bytes: int = 10_000_000
-    """Of a recording, for agents that hear."""
+    """The limit for a recording, for agents that can hear."""
     text_bytes: int = 64_000
     all_text_bytes: int = 200_000
     fetched_bytes: int = 1_000_000
-    """For a file that is not a picture: a larger one is not fetched to see whether it is text."""
+    """The limit for files that are not pictures: a larger one is not fetched to find out whether it is text."""
     document_bytes: int = 0
-    """For documents and pictures, where somebody reads and scales them; 0: nobody does."""
+    """The limit for documents and pictures that are read or scaled; 0 if nothing does that."""
 
 
 USUAL = MediaLimits()
@@ -47,7 +47,7 @@ class ShownFile(Struct, frozen=True):
     text: str | None = None
     why: str | None = None
     note: str | None = None
-    """What the text is, if it is not the file's own."""
+    """What the text is, if it is not the file's content."""
 
 
 def is_recording(file: Attachment) -> bool:
@@ -55,7 +55,7 @@ def is_recording(file: Attachment) -> bool:
 
 
 def worth_fetching(file: Attachment, *, sees_images: bool, limits: MediaLimits = USUAL) -> int:
-    """How many bytes to fetch of a file that is still on the platform; 0: the agent could not use it."""
+    """How many bytes to fetch of a file that is still on the platform; 0 if the agent could not use it."""
     if file.mime.partition("/")[0] in ("audio", "video") or file.content is not None:
         return 0
     most = _most(file, sees_images, limits)
@@ -128,7 +128,7 @@ def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int
 
 
 def _show_words(attachment: Attachment, words: str, most: int) -> ShownFile:
-    """The text of a document: as much as there is room for."""
+    """The text of a document, as much as there is room for."""
     if most <= 0:
         return ShownFile(attachment, "note", attachment.mime, why="the files before it used up the limit")
     whole = words.encode("utf-8", "replace")
@@ -153,7 +153,7 @@ def _show_text(attachment: Attachment, content: bytes, mime: str, most: int) -> 
 
 
 def image_type(content: bytes) -> str | None:
-    """The type of a picture that models take, by its first bytes."""
+    """The type of a picture by its first bytes, if models take it."""
     for mime, begins in _PICTURES.items():
         if content.startswith(begins):
             return mime

@@ -1,4 +1,4 @@
-"""A message on its way through the stages: what came, who sent it, what was read in it, what was decided."""
+"""A message on its way through the stages: its content, its sender, what was found in its text, what was decided."""
 
 from typing import Any, Literal
 
@@ -15,26 +15,26 @@ Addressed = Literal["direct", "mention", "reply", "pattern", "none"]
 
 
 class InboundMessage(Struct, frozen=True):
-    """`text` is the sender's own. What stages remove is kept as spans, so that the text is cut only once."""
+    """`text` is the sender's own. Removed parts are kept as spans, so that the text is cut only once."""
 
     inbound: Inbound
     facts: Facts
     text: str = ""
     framed_text: str | None = None  # the channel's own words for the agent, where they differ from `text`
     actor: Actor = Actor("stranger")
-    refusal: str | None = "nobody has been asked"  # why access is refused; None: let in
+    refusal: str | None = "nobody has been asked"  # why access is refused; None if let in
     addressed: Addressed = "none"
     reading: InboundReading = NOTHING_READ
     removed_spans: tuple[tuple[int, int], ...] = ()
     choices: dict[str, Any] = {}  # directives for this turn alone, by name
     prompt: str | None = None  # replaces the text, once a stage has written one
-    agents: tuple[str, ...] = ()  # those it wakes
+    agents: tuple[str, ...] = ()  # the agents it wakes
     listening: bool = False  # the agent sees it and must not answer
-    heartbeat: bool = False  # a turn the agent has for itself (TU-26)
+    heartbeat: bool = False  # a turn of the agent's own (TU-26)
     compacts: bool = False  # its turn compacts the session, and asks the agent nothing else (TU-23)
-    subagent: bool = False  # a turn of a sub-agent: nothing of it is posted (TU-36)
-    answerable: tuple[str, ...] = ()  # who may answer what is asked in a turn that no person's message began
-    lifts: bool = True  # of such a turn: only the operator's or owners' words led to it
+    subagent: bool = False  # a turn of a sub-agent, whose words are not posted (TU-36)
+    answerable: tuple[str, ...] = ()  # who may answer questions in a turn that no person's message began
+    lifts: bool = True  # for such a turn: only words of the operator or of owners led to it
 
     @property
     def agent_text(self) -> str:
@@ -62,7 +62,7 @@ class InboundMessage(Struct, frozen=True):
 
     @property
     def stands_alone(self) -> bool:
-        """Whether it is no part of the conversation of people here, and so carries none of it along."""
+        """Whether it is not part of the conversation of people here, so that it carries none of that along."""
         return self.compacts or self.inbound.entry == "cron"
 
     @property
@@ -73,13 +73,13 @@ class InboundMessage(Struct, frozen=True):
 
     @property
     def names_of_ours(self) -> frozenset[str]:
-        """How the text mentions us."""
+        """The words by which the text mentions us."""
         me = self.facts.me.id
         return frozenset([mention.token for mention in self.inbound.mentions if mention.token and mention.id == me])
 
     @property
     def is_owners_alone(self) -> bool:
-        """Whether an owner wrote it, where nobody else reads along."""
+        """Whether an owner wrote it in a chat where nobody else reads."""
         return self.actor.role == "owner" and not self.in_group
 
     @property
@@ -96,7 +96,7 @@ class InboundMessage(Struct, frozen=True):
 
 
 def text_without_directives(message: InboundMessage) -> str:
-    """The sender's text without any of the directives and commands that were read in it, nor our own name."""
+    """The sender's text without the directives and commands in it, and without our own name."""
     text = remove(message.text, [(token.start, token.end) for token in message.reading.tokens])
     for name in message.names_of_ours:
         text = text.replace(name, " ")

@@ -1,11 +1,11 @@
-"""Which facts a message needs beyond those that every message needs: these take time, so few messages get them."""
+"""Which additional facts a message needs; they take time, so only few messages get them."""
 
 import re
 from typing import Final, Literal
 
 Need = Literal["parts", "models", "levels", "trace"]
-"""How many parts are stuck, for `/status`; the agent's models and its levels of thinking, for whoever chooses one; what
-became of an earlier message, for a command about it."""
+"""The number of stuck parts, for `/status`; the agent's models and thinking levels, for choosing one; what happened to
+an earlier message, for a command about it."""
 
 NOTHING: Final[frozenset[Need]] = frozenset()
 _ASKS: Final[tuple[tuple[Need, "re.Pattern[str]"], ...]] = (
@@ -17,7 +17,7 @@ _ASKS: Final[tuple[tuple[Need, "re.Pattern[str]"], ...]] = (
 
 
 def needs_of(text: str) -> frozenset[Need]:
-    """Rather too much than too little: whether it is a command is decided later."""
+    """Errs on the side of too much: whether the text is a command is decided later."""
     if "/" not in text:
         return NOTHING
     return frozenset(need for need, pattern in _ASKS if pattern.search(text))

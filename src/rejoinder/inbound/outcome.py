@@ -1,4 +1,4 @@
-"""What a stage can decide, and the walk through the stages. Stopping is a value, not an exception."""
+"""The possible decisions of a stage, and the run through the stages. Stopping is a value, not an exception."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # both import modules that return outcomes
 
 
 class Continue(Struct, frozen=True):
-    """On to the next stage, with what this one changed; replies go out at once."""
+    """Continues with the next stage, with the changes of this one; replies are sent at once."""
 
     message: "InboundMessage | None" = None
     session: Session | None = None
@@ -26,13 +26,13 @@ class Continue(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """Answered without the agent."""
+    """The message is answered without the agent."""
 
     replies: tuple[str, ...]
     effects: tuple[Effect, ...] = ()
     session: Session | None = None
     stored: dict[str, Any] = {}
-    refuses: bool = False  # refuses the whole message: what earlier stages did is undone
+    refuses: bool = False  # refuses the whole message and undoes what earlier stages did
     reason: str | None = None
 
 
@@ -51,7 +51,7 @@ Stage = Callable[["InboundMessage", Session, "Rules", datetime], Outcome]
 
 
 class StageResult(Struct, frozen=True):
-    """How far a message got, and what became of it. A final outcome of Continue means a turn."""
+    """How far a message got, and what happened to it. A final outcome of Continue means a turn."""
 
     message: "InboundMessage"
     session: Session | None
@@ -74,8 +74,8 @@ def run_stages(
     tick: Callable[[], float],
     earlier: tuple[Step, ...] = (),
 ) -> StageResult:
-    """Runs the stages in order until one answers or drops. `tick` gives seconds, only for the trace; `earlier`: what
-    was done with the message ahead of them."""
+    """Runs the stages in order until one answers or drops. `tick` returns seconds, only for the trace. `earlier`: steps
+    done before the stages."""
     found = session
     replies: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
@@ -86,7 +86,7 @@ def run_stages(
     for stage in stages:
         outcome = stage(message, session, rules, now)
         before, began = began, tick()
-        if outcome is PASS:  # as most are
+        if outcome is PASS:  # the most frequent outcome
             trace.append(Step(stage.__name__, "continue", None, began - before))
             continue
         trace.append(Step(stage.__name__, _DECISIONS[type(outcome)], outcome.reason, began - before))
@@ -117,7 +117,7 @@ def end_of(decided: StageResult, *, overheard: bool) -> str:
 
 
 def told_of(inbound: Inbound, decided: StageResult) -> MessageDecided:
-    """What hooks are told of it."""
+    """What hooks are told of the decision."""
     match decided.outcome:
         case Continue():
             outcome = "turn"

@@ -1,7 +1,7 @@
 """A stranger asks to be let in (IN-11): a pure decision over the pending codes.
 
-One code per stranger, told at most once in five minutes, valid for an hour, at most three pending on an account.
-The keeper of the state adds what `AskPairing` says and drops what has expired.
+One code per stranger, told at most once in five minutes, valid for an hour, at most three pending on an account. The
+caller that keeps the state adds what `AskPairing` says, and removes expired codes.
 """
 
 from datetime import datetime, timedelta
@@ -40,7 +40,7 @@ class StayQuiet(Struct, frozen=True):
 
 
 def answer_stranger(pairing: PairingCodes, sender: str, now: datetime, random: bytes) -> SendCode | StayQuiet:
-    """The code to tell this stranger, or why to stay silent now."""
+    """The code to tell this stranger, or the reason to stay silent now."""
     valid = [request for request in pairing.pending if now - request.asked < VALID_FOR]
     for request in valid:
         if request.sender == sender:
@@ -66,7 +66,7 @@ def is_code(word: str) -> bool:
 
 
 def find_request(pairing: PairingCodes, code: str, now: datetime) -> PendingCode | None:
-    """The request an owner may approve by this code."""
+    """The request that an owner may approve with this code."""
     for request in pairing.pending:
         if request.code == code.upper() and now - request.asked < VALID_FOR:
             return request

@@ -8,7 +8,7 @@ from rejoinder.errors import BadConfiguration
 
 
 def compile_patterns(patterns: tuple[str, ...], where: str) -> Callable[[str], bool] | None:
-    """A test of whether any of them occurs in a text, ignoring case; None when there are no patterns."""
+    """A function that tests whether any of them occurs in a text, ignoring case; None if there are no patterns."""
     if not patterns:
         return None
     for number, pattern in enumerate(patterns):
@@ -19,7 +19,7 @@ def compile_patterns(patterns: tuple[str, ...], where: str) -> Callable[[str], b
 
 
 def pattern_problem(pattern: str) -> str | None:
-    """What is wrong with a pattern, and at which character; None: nothing."""
+    """What is wrong with a pattern, and at which character; None if nothing is."""
     try:
         _compiled(pattern)
     except _re2().error as error:
@@ -40,7 +40,7 @@ def _compiled(pattern: str) -> Any:
 
 
 def _explained(error: Exception, pattern: str) -> str:
-    """What is wrong and where. RE2 quotes the piece it could not read."""
+    """What is wrong, and where. RE2 quotes the part it could not read."""
     said = error.args[0] if error.args else ""
     said = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
     problem, colon, piece = said.partition(": ")

@@ -1,4 +1,4 @@
-"""The parts of a text from which nothing is read: code, quoted lines, the text of links (IN-6, IN-51).
+"""The parts of a text in which nothing is searched: code, quoted lines, the text of links (IN-6, IN-51).
 
 Chat clients render fences anywhere, so three backticks pair up even in the middle of a line. Everything here is one
 pass over the text, whatever it contains.
@@ -73,7 +73,7 @@ def _fence_end(text: str, after: int, fence: str) -> int:
 
 
 def _code_end(start: int, ticks: str, runs: dict[int, list[int]], blank_lines: list[int]) -> int:
-    """The end of the code that opens here, or `start` when nothing closes it."""
+    """The end of the code that opens here, or `start` if nothing closes it."""
     length = len(ticks)
     same = runs[length]
     closing = bisect_right(same, start)

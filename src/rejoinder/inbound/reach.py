@@ -1,4 +1,5 @@
-"""Where an agent may send on its own (OD-52): to chats it serves, or that are listed, where people are let in."""
+"""Where an agent may send on its own (OD-52): to chats that it serves and in which people are let in, or that are
+listed."""
 
 from collections.abc import Collection
 
@@ -26,11 +27,11 @@ def refusal(
     direct: bool | None = None,
     members: tuple[str, ...] = (),
 ) -> str | None:
-    """Why this agent may not send to this chat; None: it may.
+    """Why this agent may not send to this chat; None if it may.
 
-    `allow`: the list as owners have edited it; `known`: somebody has written there, let in or not. Where everybody is
-    let in, only chats that are known can be meant: an id that an agent made up is nobody's. `direct`: whether it is a
-    direct chat; None: nobody can tell any more. `members`: our agents in that chat; empty: all of the channel's.
+    `allow`: the list as owners have edited it. `known`: whether somebody has written there, let in or not; if everybody
+    is let in, the chat has to be known, because an agent may have made up its id. `direct`: whether it is a direct
+    chat; None if that is unknown. `members`: our agents in that chat; empty: all of the channel's.
     """
     channel = rules.channels.get(route.channel)
     if channel is None or agent not in [each.name for each in channel.agents]:

@@ -1,4 +1,4 @@
-"""What the sender's own text asks for, read once and used by every stage that follows."""
+"""The requests in the sender's own text, read once and used by all later stages."""
 
 from typing import Literal
 
@@ -14,19 +14,20 @@ from rejoinder.inbound.stop_words import LONGEST, is_stop_command, is_stop_word
 
 
 class Reset(Struct, frozen=True):
-    """A reset trigger and its span; what follows is the first prompt. In brackets the rest of the text is, too."""
+    """A reset trigger and its span; the text after it is the first prompt. If it is in brackets, so is the text before
+    it."""
 
     trigger: str
     start: int
     end: int
-    closes: tuple[int, int] | None = None  # where its brackets end; None: it begins the text
+    closes: tuple[int, int] | None = None  # where its brackets end; None if it begins the text
 
 
 Called = Reset | Invocation
 
 
 class InboundReading(Struct, frozen=True):
-    """`tokens` are the directives and commands found, by position; `alone` says that the text holds nothing else, or
+    """`tokens`: the directives and commands found, by position. `alone`: whether the text contains nothing else, or
     only the command that follows them."""
 
     stop: Literal["command", "word", "inline"] | None = None
@@ -34,7 +35,7 @@ class InboundReading(Struct, frozen=True):
     invocation: Invocation | None = None
     tokens: tuple[Token, ...] = ()
     alone: bool = False
-    only: bool = False  # besides commands and directives there is nothing in the text but our name
+    only: bool = False  # the text contains only commands, directives and our name
 
     @property
     def is_command(self) -> bool:
@@ -49,7 +50,8 @@ CLOSING = "]]"
 
 
 class OwnNames(Struct, frozen=True):
-    """How a text can address us: our name, the words that are just our name, and in a room those for the others."""
+    """How a text can address us: our name, the words that are only our name, and in a room also those for the
+    others."""
 
     own: str
     mentions: tuple[str, ...] = ()
@@ -96,7 +98,7 @@ def _is_all(text: str, start: int, tokens: tuple[Token, ...], mentions: tuple[st
 
 
 def _with_bodies(reading: InboundReading) -> InboundReading:
-    """With the reset or the stop that stands in brackets; of several resets the last counts."""
+    """Adds the reset or the stop in brackets; of several resets the last one counts."""
     kinds = {token.kind: token for token in reading.tokens if token.kind in ("reset", "stop")}
     if "stop" in kinds:
         return replace(reading, stop="inline")
@@ -110,7 +112,7 @@ _SHORT = 4 * LONGEST  # a stop word between mentions
 
 
 def _find_stop(text: str, start: int, names: OwnNames) -> Literal["command", "word"] | None:
-    """`start`: where the text begins after our own name."""
+    """`start`: where the text after our own name begins."""
     if names.anyone:
         start = _after_mentions(text, names.anyone)
     if len(text) - start > _SHORT:
@@ -118,7 +120,7 @@ def _find_stop(text: str, start: int, names: OwnNames) -> Literal["command", "wo
     said = text[start:]
     if mentions := names.anyone or names.mentions:
         said = _before_mentions(said, mentions)
-    if said.startswith("/"):  # as no stop word does
+    if said.startswith("/"):  # no stop word does
         return "command" if is_stop_command(said, names.own) else None
     return "word" if is_stop_word(said) else None
 

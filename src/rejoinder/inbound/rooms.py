@@ -1,4 +1,4 @@
-"""A room of our own agents (IN-25): who is in it, who takes a message, what each is told of the others."""
+"""A room of our own agents (IN-25): who is in it, who takes a message, what each agent is told about the others."""
 
 import re
 
@@ -11,14 +11,14 @@ _NAME = re.compile(r"(?<![\w@])@([\w.-]*\w)")
 
 
 def members(inbound: Inbound, channel: ChannelRules) -> tuple[str, ...]:
-    """Our agents in this chat, the lead first; all of the channel's where the chat does not list them."""
+    """Our agents in this chat, the lead first; all of the channel's if the chat does not list them."""
     if not inbound.chat.agents:
         return channel.names
     return tuple(agent for agent in channel.names if agent in inbound.chat.agents) or channel.names
 
 
 def is_member(inbound: Inbound, channel: ChannelRules) -> bool:
-    """Whether one of our own agents in a room said it: then it is news to the others."""
+    """Whether one of our own agents in a room said it, so that it is news to the others."""
     return channel.is_room and inbound.sender.is_bot and inbound.sender.id in members(inbound, channel)
 
 
@@ -31,7 +31,7 @@ def named_in(text: str, agents: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def words_for(text: str, *agents: str) -> set[str]:
-    """The words of a text that are just an `@name` of one of these, as written; `all` means everybody."""
+    """The words of a text that are only an `@name` of one of these, as written; `all` means everybody."""
     if "@" not in text:
         return set()
     names = {agent.casefold() for agent in agents}
@@ -73,7 +73,7 @@ def whose_message(inbound: Inbound, channel: ChannelRules, answers: str = "") ->
 
 
 def _who_is_answered(inbound: Inbound, agents: tuple[str, ...], answers: str) -> tuple[str, ...]:
-    """The agent replied to; none for a bot's reply, which only implies its addressee (IN-21)."""
+    """The agent that is replied to; none for a bot's reply, which only implies its addressee (IN-21)."""
     if inbound.sender.is_bot:
         return ()
     answered = answers or (inbound.reply_to.author_id if inbound.reply_to is not None else None)
@@ -81,9 +81,10 @@ def _who_is_answered(inbound: Inbound, agents: tuple[str, ...], answers: str) ->
 
 
 def who_wakes(inbound: Inbound, agents: tuple[str, ...], wake: Wake, answers: str = "") -> tuple[str, ...]:
-    """The agents named; else the one whose message a human replies to; else as `wake` says. A bot wakes only by name.
+    """The agents that are named; otherwise the one whose message a human replies to; otherwise as `wake` says. A bot
+    wakes agents only by name.
 
-    `answers`: the author of the message replied to, where the platform cannot tell our agents apart.
+    `answers`: the author of the message replied to, for platforms that cannot tell our agents apart.
     """
     others = tuple(agent for agent in agents if agent != inbound.sender.id)
     if names_everybody(inbound):
@@ -104,7 +105,7 @@ def who_wakes(inbound: Inbound, agents: tuple[str, ...], wake: Wake, answers: st
 
 
 def room_notice(agent: str, agents: tuple[str, ...]) -> str:
-    """What an agent needs to know to take part: who it is, who else is here, what wakes them and what does not."""
+    """What an agent needs to know to take part: who it is, who else is here, and what wakes them."""
     others = [f"@{other}" for other in agents if other != agent]
     return (
         f"You are @{agent}. Other agents in this room: {', '.join(others)}. All of you see what is said here. "

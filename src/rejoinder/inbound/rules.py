@@ -28,7 +28,8 @@ USUAL_QUEUE = QueueChoice("collect", 1000, 20, "summarize")
 
 
 class AgentProfile(Struct, frozen=True):
-    """What this floor needs to know about an agent: its models, its own levels, and what it can honour (IN-59)."""
+    """What this floor needs to know about an agent: its models, its own levels, and the directives it can honour
+    (IN-59)."""
 
     name: str
     models: Models = Models()
@@ -52,23 +53,23 @@ class ChannelRules(Struct, frozen=True):
     names: tuple[str, ...]
     """Of its agents."""
     is_room: bool
-    """Several of our own agents share the channel."""
+    """Whether several of our own agents share the channel."""
     vocabularies: Mapping[str, Vocabulary]  # by agent
     allow: Ids
     allow_groups: Ids
     owners: Ids
-    commanders: Ids | None  # None: everyone who is let in by name
+    commanders: Ids | None  # None: everybody who is let in by name
     elevated: Ids
     trusted_bots: Ids
     mentions: Callable[[str], bool] | None
-    queue: QueueChoice = USUAL_QUEUE  # where a session says nothing
+    queue: QueueChoice = USUAL_QUEUE  # for sessions without a choice of their own
 
     @property
     def agent(self) -> AgentProfile:
         return self.agents[0]
 
     def agent_called(self, name: str, facts: "Facts | None" = None) -> AgentProfile:
-        """The agent with this name; the first one if there is none. `facts`: with what it says it offers now."""
+        """The agent with this name; the first one if there is none. `facts`: adds what it offers at the moment."""
         agent = next((agent for agent in self.agents if agent.name == name), self.agent)
         if facts is not None and facts.offered:
             agent = replace(agent, models=replace(agent.models, offered=facts.offered))
@@ -87,7 +88,7 @@ class Rules(Struct, frozen=True):
     skills: "Mapping[str, Skill]"
     triggers: tuple[str, ...]
     trigger_starts: frozenset[str]
-    """The characters that triggers begin with: most texts begin with another one."""
+    """The first characters of triggers; most texts begin with another one."""
 
 
 def make_rules(
@@ -115,7 +116,7 @@ def make_rules(
 
 
 class TakenNames(Struct, frozen=True):
-    """The names that are taken, and what may stand in `[[/name words]]` besides directives."""
+    """The names that are taken, and what may be in `[[/name words]]` besides directives."""
 
     taken: set[str]
     bodies: Mapping[str, tuple[BodyKind, str]]

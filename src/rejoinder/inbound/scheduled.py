@@ -1,5 +1,5 @@
-"""How this floor treats a scheduled turn. No person wrote its text, so it is not searched for commands; the gate and
-the send policy apply to it as to any message (IN-12, IN-75)."""
+"""Handles scheduled turns. No person wrote the text, so it is not searched for commands; the gate and the send policy
+apply as to any message (IN-12, IN-75)."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -38,7 +38,7 @@ def scheduled_message(
 
 
 def refusal(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> str | None:
-    """Why the message gets no turn; None: it gets one."""
+    """Why the message gets no turn; None if it gets one."""
     verdict = authorise(message.actor, TURN, channel_rules(rules, message.inbound.channel).gate)
     if isinstance(verdict, Denied):
         return verdict.reason

@@ -1,4 +1,4 @@
-"""Whether an agent's answer may be sent at all (IN-75): looked at after commands, so they still answer."""
+"""Whether an agent's answer may be sent at all (IN-75). This is checked after commands, so that they still answer."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from rejoinder.session import Session
 
 
 def send_policy(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
-    """The session's own word, else the rules (any deny wins), else the default."""
+    """The session's own setting, otherwise the rules (any deny wins), otherwise the default."""
     if session.send_policy is not None:
         return PASS if session.send_policy == "on" else Drop("/send off is set in this session")
     policy = rules.settings.send_policy

@@ -14,7 +14,8 @@ from rejoinder.session import ResetPolicy, Session, SessionSettings
 
 
 def reset_policy(inbound: Inbound, settings: SessionSettings) -> ResetPolicy:
-    """The policy for this message: channel over thread over group or direct over the general one (IN-41)."""
+    """The policy for this message: the channel's, otherwise that for threads, groups or direct chats, otherwise the
+    general one (IN-41)."""
     reset = settings.reset
     kind = reset.by_type.direct if inbound.chat.kind == "direct" else reset.by_type.group
     thread = reset.by_type.thread if inbound.thread is not None else None
@@ -29,7 +30,7 @@ def reset_policy(inbound: Inbound, settings: SessionSettings) -> ResetPolicy:
 
 
 def grown_old(session: Session, policy: ResetPolicy, now: datetime) -> Literal["daily", "idle"] | None:
-    """Why a message that comes now does not belong to the session any more; None: it still does."""
+    """Why a message that comes now does not belong to the session any more; None if it still does."""
     idle, daily = policy.mode in ("idle", "both"), policy.mode in ("daily", "both")
     if daily and session.touched < last_boundary(policy.at_hour, ZoneInfo(policy.zone), now):
         return "daily"
@@ -40,10 +41,10 @@ def grown_old(session: Session, policy: ResetPolicy, now: datetime) -> Literal["
 
 def last_boundary(hour: int, zone: ZoneInfo, now: datetime) -> datetime:
     """The latest instant, not after now, at which a day of this zone reached the hour for the first time."""
-    # A repeated midnight can put now on the day before a boundary already passed, and a day can be missing
-    # from the calendar: so the neighbouring days are considered too.
+    # If midnight is repeated, now may be on the day before a boundary that has already passed, and a day can be missing
+    # from the calendar. So the neighbouring days are considered too.
     today = now.astimezone(zone).date()
     days = (today + timedelta(days=n) for n in (1, 0, -1, -2))
-    # fold=0 is the first of two equal hours; of a skipped one it is the moment the clocks are moved.
+    # fold=0 is the first of two equal hours; for a skipped hour it is the moment at which the clocks change.
     at_hour = (datetime.combine(day, time(hour), zone).astimezone(UTC) for day in days)
     return max(instant for instant in at_hour if instant <= now)

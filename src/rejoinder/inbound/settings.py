@@ -1,6 +1,6 @@
-"""What an operator may say about this floor, as it stands in `rejoinder.toml`.
+"""The operator's settings for this floor, as they appear in `rejoinder.toml`.
 
-These are the records, each field with its sentence under it; `rules.py` checks them and makes them ready.
+These are the records, each field with its sentence below it; `rules.py` checks and prepares them.
 """
 
 from typing import Annotated, Literal
@@ -143,7 +143,7 @@ class SendPolicy(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class InboundDebounce(Struct, frozen=True, forbid_unknown_fields=True):
-    """Waiting for the rest of what someone is still typing: what comes meanwhile is one message."""
+    """Waiting for the rest of what someone is still typing: messages that come meanwhile are joined into one."""
 
     debounce_ms: Milliseconds = 0
     """Milliseconds to wait for a further message of the same person before the first is handled. Each one restarts the
@@ -167,7 +167,7 @@ class LevelDefaults(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SpeechSettings(Struct, frozen=True):
-    """What is configured of spoken answers (ME-2)."""
+    """The settings for spoken answers (ME-2)."""
 
     on: bool = False
     """Something can speak."""
@@ -175,7 +175,7 @@ class SpeechSettings(Struct, frozen=True):
     by_agent: dict[str, TtsMode] = {}
     voice: str = ""
     limit: int = 1500
-    """Characters of an answer that are read out."""
+    """How many characters of an answer are read aloud."""
 
 
 class InboundSettings(Struct, frozen=True):
@@ -183,8 +183,8 @@ class InboundSettings(Struct, frozen=True):
     `[agents.defaults]`."""
 
     channels: dict[str, ChannelSettings] = {}
-    kinds: dict[str, str] = {}  # of channels whose name is another
-    identities: dict[str, Identity] = {}  # what ids look like there, by channel
+    kinds: dict[str, str] = {}  # of channels whose name differs from their kind
+    identities: dict[str, Identity] = {}  # what ids look like, by channel
     commands: CommandsSettings = CommandsSettings()
     session: SessionSettings = SessionSettings()
     debounce: InboundDebounce = InboundDebounce()

@@ -1,4 +1,4 @@
-"""Skills (IN-65): a `SKILL.md` that a person calls by name, and that becomes a prompt or a tool call."""
+"""Skills (IN-65): a person calls a `SKILL.md` by name, and it becomes a prompt or a tool call."""
 
 import re
 from datetime import datetime
@@ -49,7 +49,7 @@ def read_skill(text: str, folder: str) -> Skill:
 
 
 def skills(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
-    """`/skill name input` and `/name input` rewrite the prompt, or call the skill's tool."""
+    """Handles `/skill name input` and `/name input`: they rewrite the prompt, or call the skill's tool."""
     called = message.reading.invocation
     if called is None or not called.is_skill:
         return PASS
@@ -57,7 +57,7 @@ def skills(message: InboundMessage, session: Session, rules: Rules, now: datetim
     verdict = authorise(message.actor, action, channel_rules(rules, message.inbound.channel).gate)
     if isinstance(verdict, Denied):
         return refuse(message, action, verdict.reason)
-    # Directives in the input have been obeyed and removed by now.
+    # Directives in the input have already been carried out and removed.
     name, given = (
         called.name,
         remove(

@@ -15,7 +15,7 @@ class SpeechChoice(Struct, frozen=True):
 
 
 def effective_speech(session: Session, speech: SpeechSettings, channel: str) -> SpeechChoice:
-    """What nobody set is off; where nothing can speak, all is off."""
+    """The mode in effect: off if nobody set it, or if there is no text-to-speech."""
     voice, limit = session.tts_voice or speech.voice, session.tts_limit or speech.limit
     if not speech.on:
         return SpeechChoice("off", "no text-to-speech is set up")
@@ -31,5 +31,5 @@ def effective_speech(session: Session, speech: SpeechSettings, channel: str) -> 
 
 
 def speech_at(session: Session, speech: SpeechSettings, channel: str, *, can: frozenset[str]) -> SpeechChoice | None:
-    """How answers are spoken on a channel that can do this; None: it takes no voice notes."""
+    """How answers are spoken on a channel; None if the channel takes no voice notes."""
     return effective_speech(session, speech, channel) if "voice" in can else None

@@ -1,4 +1,4 @@
-"""A command that is spoken: "slash status" is heard where `/status` was meant (DE-36)."""
+"""Spoken commands: `/status` is heard as "slash status" (DE-36)."""
 
 import re
 from collections.abc import Container
@@ -8,7 +8,7 @@ _ENDS = ".!?"
 
 
 def spoken(transcript: str) -> str:
-    """The transcript with its first word as it would be typed, if that may be a command."""
+    """The transcript, with its first words as they would be typed if they may be a command."""
     match = _SLASH.match(transcript)
     if match is None:
         return transcript
@@ -17,8 +17,8 @@ def spoken(transcript: str) -> str:
 
 
 def spoken_command(transcript: str, commands: Container[str]) -> str:
-    """The transcript as its sender meant it: as it is, unless it begins with one of these commands. Who ends a command
-    with a sentence's full stop did not say it."""
+    """The transcript as its sender meant it: unchanged, unless it begins with one of these commands. A full stop at the
+    end of a command was added by the transcription and is removed."""
     match = _SLASH.match(transcript)
     if match is None or match.group(1).lower() not in commands:
         return transcript

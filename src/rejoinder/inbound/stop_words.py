@@ -38,7 +38,7 @@ _MOST_WORDS = max(len(word.split()) for word in _ALL)
 
 
 def is_stop_word(text: str) -> bool:
-    """Whether this is a stop word and nothing else. Punctuation after it does not count."""
+    """Whether this is a stop word and nothing else. Punctuation after it is ignored."""
     if len(text) > LONGEST:
         return False
     words = _unpunctuated(text).split(maxsplit=_MOST_WORDS)
@@ -51,7 +51,8 @@ def is_stop_command(text: str, our_name: str) -> bool:
 
 
 def asks_to_stop(text: str) -> bool:
-    """Whether its sender need not wait until an earlier message of theirs has been listened to."""
+    """Whether the text may be a request to stop, which must not wait until an earlier recording has been listened
+    to."""
     return is_stop_word(text) or is_stop_command(text, "")
 
 

@@ -73,7 +73,7 @@ def who_may() -> str:
 
 
 def what_entries_carry() -> str:
-    """How much authority a message carries, by the way it came in."""
+    """How much authority a message has, by the way it came in."""
     return table(("came in as", "at most"), [[source, carried or "nothing"] for source, carried in CARRIES.items()])
 
 

@@ -1,10 +1,10 @@
-"""What must be understood of a message before it can be decided: voices to listen to, pages to read (ME-1, ME-20).
+"""What has to be understood in a message before it can be decided: recordings to hear, pages to read (ME-1, ME-20).
 
-Rule 1: only of a message that gets a turn: nobody without access makes us load anything, and in a group nothing that is
-        not for the agent is listened to.
-Rule 2: the words of the sender's own voice note are the sender's text (IN-9). Those of any other recording, of one that
-        was passed on or is quoted, are the content of a file.
-Rule 3: limits are applied to what the platform tells of a file, before it is fetched.
+Rule 1: this is done only for messages that get a turn. Nobody without access can make us load anything, and in a group
+        only recordings for the agent are heard.
+Rule 2: the words of the sender's own voice note are the sender's text (IN-9). The words of any other recording, such as
+        a forwarded or quoted one, are the content of a file.
+Rule 3: limits are applied to what the platform says about a file, before it is fetched.
 """
 
 import re
@@ -30,7 +30,7 @@ class UnderstandingSettings(Struct, frozen=True):
     max_seconds: int = 600
     max_bytes: int = 25_000_000
     pages: int = 0
-    """How many pages of one message are read."""
+    """The most pages of one message that are read."""
 
 
 class MediaToUnderstand(Struct, frozen=True):
@@ -38,12 +38,12 @@ class MediaToUnderstand(Struct, frozen=True):
 
     recordings: tuple[Attachment, ...] = ()
     refused: dict[str, str] = {}
-    """By the id of a recording: why it is not listened to."""
+    """Why recordings are not heard, by their ids."""
     addresses: tuple[str, ...] = ()
 
 
 def to_understand(result: StageResult, settings: UnderstandingSettings) -> MediaToUnderstand | None:
-    """None: it is to be decided as it is."""
+    """What to understand before the decision; None if the message can be decided as it is."""
     message, inbound = result.message, result.message.inbound
     if not (settings.hears or settings.pages) or not isinstance(result.outcome, Continue) or inbound.understood:
         return None
@@ -58,7 +58,7 @@ def to_understand(result: StageResult, settings: UnderstandingSettings) -> Media
 
 
 def recordings(inbound: Inbound) -> tuple[Attachment, ...]:
-    """Of the message, and of the one it answers."""
+    """The recordings of the message, and of the one it replies to."""
     quoted = () if inbound.reply_to is None else inbound.reply_to.files
     return tuple([file for file in (*inbound.attachments, *quoted) if is_recording(file)])
 
@@ -74,7 +74,7 @@ def _refusal(file: Attachment, settings: UnderstandingSettings) -> str | None:
 def understood(
     inbound: Inbound, heard: dict[str, str], unheard: dict[str, str], pages: tuple[LinkedPage, ...] = ()
 ) -> Inbound:
-    """The message with what came of it; both dictionaries by the id of a recording."""
+    """The message with the results; both dictionaries are by the id of a recording."""
 
     def told(file: Attachment) -> Attachment:
         return replace(file, heard=heard.get(file.id), unheard=unheard.get(file.id))
@@ -93,7 +93,7 @@ def is_own_voice(file: Attachment, inbound: Inbound) -> bool:
 
 
 def unheard_notice(inbound: Inbound) -> tuple[str, ...]:
-    """What the person is told of recordings of theirs that could not be heard."""
+    """What the person is told about their recordings that could not be heard."""
     return tuple(
         f"Your voice message could not be heard: {file.unheard}."
         if file.kind == "voice"

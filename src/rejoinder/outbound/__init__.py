@@ -6,6 +6,6 @@ judging      directive_outcome, directive_results, echo; notice: what the agent 
 showing      draft, streaming, secret_filter, typing, tools
 saying       plan, reply_shape, operations, prefix, template, redact, budget, speech, usage_line, ending;
              rehearsal
-sending      forms: of one try; verdict: on what a platform answered
+sending      forms: the form of each try; verdict: what follows from a platform's answer
 for docs     tables
 """

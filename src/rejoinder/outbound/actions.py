@@ -1,6 +1,6 @@
 """One tag of the action notation: where it ends, what its attributes say, what it means (OD-30, OD-31, OD-35).
 
-No step looks at a character twice, however the text was cut: the scanner resumes where it stopped.
+No step looks at a character twice, however the text is cut: the scanner resumes where it stopped.
 """
 
 import re
@@ -54,7 +54,7 @@ class TagEnd(Struct, frozen=True):
     end: int
     """The index after the `>`, or of the next tag if that begins first."""
     broken: Literal["quote", "tag", None] = None
-    """A quote is not closed on its line, or another tag begins first: the tag is dropped, not obeyed."""
+    """Why the tag is dropped and not obeyed: a quote is not closed on its line, or another tag begins first."""
 
 
 class TagScanner:
@@ -92,7 +92,7 @@ class TagScanner:
             if found[0] == "<":
                 if found.start() + 1 < stop and text[found.start() + 1 : stop] != "/":
                     return TagEnd(found.start(), broken="tag")
-                self._at = found.start() - start  # the text ends before this is decided: look again
+                self._at = found.start() - start  # undecided at the end of the text: look again from here
                 return None
             if self._opens_value(text, start, found.start()):
                 self._quote = found[0]
@@ -111,8 +111,8 @@ class TagScanner:
 
 
 def _closing_quote(quote: str, text: str, at: int, stop: int) -> int:
-    """An opening curly quote also closes its own kind. So an unclosed one is met once per line, not at every tag, and
-    reading stays linear."""
+    """An opening curly quote also closes its own kind. So an unclosed one is met once for each line, not at every tag,
+    and reading stays linear."""
     if quote in _CURLY:
         found = _CURLY[quote].search(text, at, stop)
         return found.start() if found else -1
@@ -120,7 +120,7 @@ def _closing_quote(quote: str, text: str, at: int, stop: int) -> int:
 
 
 def attributes(tag: str, name_end: int) -> dict[str, str | None]:
-    """The attributes of a whole tag, names in lower case; None where no value was written. The last one wins."""
+    """The attributes of a whole tag, with names in lower case; None for one without a value. The last one wins."""
     found: dict[str, str | None] = {}
     if len(tag) - name_end <= len("/>"):
         return found
@@ -179,9 +179,9 @@ def directive_of_tag(
 
 
 def _value(argument: Argument, written: dict[str, str | None]) -> str:
-    """The attribute's value, stripped; an attribute written without a value is a switch, and so is true."""
+    """The attribute's value, stripped. An attribute without a value is a switch, and means true."""
     value = ""
-    for name, said in written.items():  # in the order written: the last one wins, under whichever alias
+    for name, said in written.items():  # in the order written, so the last one wins, whatever its alias
         if name == argument.attribute or name in argument.aliases:
             value = ("true" if argument.check is boolean else "") if said is None else said.strip()
     return value

@@ -1,7 +1,7 @@
 """Rate budgets: a bucket of calls for each chat and each account, so that a platform need not say 429 (DE-32).
 
-The last calls are reserved for what matters more: a final or an action may take any call, an edit must leave one, a
-typing sign two.
+The last calls are reserved for more important ones: a final or an action may take any call, an edit has to leave one,
+and a typing sign two.
 """
 
 from typing import Final, Literal
@@ -11,11 +11,11 @@ from msgspec import Struct
 Rank = Literal["final", "action", "edit", "typing"]
 
 LEAVES: Final[dict[Rank, int]] = {"final": 0, "action": 0, "edit": 1, "typing": 2}
-"""How many calls each rank must leave for what matters more."""
+"""How many calls each rank has to leave for more important ones."""
 
 
 class Rate(Struct, frozen=True):
-    """How many calls may be made at once, and how many a second after that."""
+    """How many calls may be made at once, and how many per second after that."""
 
     burst: int
     per_second: float
@@ -27,11 +27,11 @@ class Bucket(Struct, frozen=True):
 
 
 LEAST: Final = 0.001
-"""The part of a rate that is left to who has none of it: what it has to say goes out at some time."""
+"""The share of a rate for a process without shards, so that its messages also go out at some time."""
 
 
 def share_of(rate: Rate, part: float) -> Rate:
-    """What may be done by who has this part of it (SC-13); one call at a time in any case."""
+    """The rate for a process with this share of it (SC-13), which is always at least one call at a time."""
     return Rate(max(1, int(rate.burst * part + 1e-9)), rate.per_second * max(part, LEAST))
 
 
@@ -45,18 +45,18 @@ def refill(bucket: Bucket, rate: Rate, now: float) -> Bucket:
 
 
 def wait(bucket: Bucket, rate: Rate, rank: Rank, now: float) -> float:
-    """Seconds until a call of this rank may be made; 0: now."""
+    """Seconds until a call of this rank may be made; 0 means now."""
     needed = min(1 + LEAVES[rank], rate.burst)
     missing = needed - refill(bucket, rate, now).left
     return max(0.0, missing / rate.per_second)
 
 
 def take(bucket: Bucket, rate: Rate, now: float) -> Bucket:
-    """A call was made. If it was one too many, the next one waits longer."""
+    """Counts a call. If it was one too many, the next one waits longer."""
     filled = refill(bucket, rate, now)
     return Bucket(filled.left - 1, now)
 
 
 def give_back(bucket: Bucket) -> Bucket:
-    """A call that was counted is not made; what is too much is lost with the next look."""
+    """Returns a counted call that was not made; an excess is dropped at the next look."""
     return Bucket(bucket.left + 1, bucket.at)

@@ -1,7 +1,7 @@
 """The layer that knows code: fences, and back-tick spans that are still open (OD-36).
 
-A `<` in an open span is held back, with the rest of its line: only the closing run, or the end of the line, tells
-whether it is code.
+A `<` in an open span is held back, with the rest of its line: only the closing run or the end of the line tells whether
+it is code.
 """
 
 import re
@@ -36,11 +36,11 @@ class CodeReader(LineReader):
         self._run_opens_fence = False
         self._in_list = False
         self._hold_scanned = 0
-        self._resolved_until = 0  # up to here the back-ticks of the line have been resolved
-        self._code: list[tuple[int, int]] = []  # and these are the code spans found, last one first
+        self._resolved_until = 0  # the back-ticks of the line are resolved up to here
+        self._code: list[tuple[int, int]] = []  # the code spans found, the last one first
 
     def _count_ticks(self, begin: int, end: int) -> None:
-        """A whole run of back-ticks."""
+        """Counts a complete run of back-ticks."""
         opens_fence = self._opens_fence(begin, end)
         if opens_fence:
             self._in_list = bool(self._prefix)
@@ -130,7 +130,7 @@ class CodeReader(LineReader):
         return at
 
     def _in_ticks(self, text: str, at: int, final: bool) -> int:
-        """After a `<` in an open span: the closing run, or the end of the line, tells whether it is code."""
+        """After a `<` in an open span: the closing run or the end of the line tells whether it is code."""
         stop = min(len(text), at + LONGEST)
         scan = at + self._hold_scanned
         while scan < stop:

@@ -1,6 +1,6 @@
 """What is code in a line of Markdown: fences and back-tick spans, found without looking ahead (OD-36).
 
-Rule 1: whether a back-tick span closes is known at the end of its line at the latest, never later.
+Rule 1: it is known at the end of a line, at the latest, whether a back-tick span closes.
 Rule 2: nothing here holds text back; the reader does, and only from a `<` onwards.
 """
 

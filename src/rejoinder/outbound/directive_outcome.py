@@ -1,4 +1,5 @@
-"""What becomes of a directive on a platform: done, or not, and why (OD-51, OD-72). Known before anything is sent."""
+"""Whether a directive is carried out on a platform and, if not, why (OD-51, OD-72). This is known before anything is
+sent."""
 
 from collections.abc import Collection
 from typing import Literal
@@ -24,7 +25,7 @@ def directive_outcome(
     reactions: ReactionNames,
     granted: Collection[str],
 ) -> DirectiveOutcome:
-    """What a platform with these abilities makes of it, under these grants."""
+    """The outcome on a platform with these abilities, under these grants."""
     declared = registry.named[directive.name]
     if declared.granted and directive.name not in granted:
         return DirectiveOutcome("denied", f'it needs a grant: [directives] allow = ["{directive.name}"]')

@@ -1,4 +1,4 @@
-"""What became of the directives of an answer: for the trace, and for the agent's next turn (OD-51)."""
+"""The results of an answer's directives, for the trace and for the agent's next turn (OD-51)."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from rejoinder.events import Step
 
 DirectiveResult = Literal["done", "unsupported", "denied", "failed"]
 MOST_TOLD, MOST_KEPT = 20, 100
-"""Of how many the agent is told, and how many are kept: it may write thousands."""
+"""How many results the agent is told, and how many are stored: an agent may write thousands."""
 
 
 class DirectiveResults:
@@ -18,7 +18,7 @@ class DirectiveResults:
             self._all.append(Step(what, result, why or None))
 
     def sentence(self) -> str | None:
-        """The sentence for the next turn; None when nothing was asked for."""
+        """The sentence for the next turn; None if there were no directives."""
         if not self._all:
             return None
         return "About your last answer: " + "; ".join(map(_in_words, self._all[:MOST_TOLD])) + "."

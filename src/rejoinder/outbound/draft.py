@@ -1,10 +1,10 @@
-"""A message that people see while it is written: when to open it, when to change it, where the next one begins.
+"""A message that people see while it is being written: when to open it, when to change it, where the next one begins.
 
 Rule 1: the draft decides only when its caller is free to make a call. So the latest text wins, equal frames are
         skipped, and a slow platform delays nothing but its own frames (DE-20).
 Rule 2: every frame is made by the same cutter and renderer as the final, from a beginning of its text (DE-1).
-Rule 3: each call has a number. The answer to an earlier call, or one that comes after the end, changes nothing: no
-        late edit overwrites a final. If the caller stopped waiting for an edit, the final does not reuse that message:
+Rule 3: each call has a number. The answer to an earlier call, or one that comes after the end, changes nothing, so no
+        late edit overwrites a final. If the caller stopped waiting for an edit, the final does not reuse that message;
         its words are sent again.
 Rule 4: it has no clock; time is a number that comes with each event.
 """
@@ -22,8 +22,8 @@ from rejoinder.rendering.white_space import is_seen
 
 PLACEHOLDER = "…"
 SOON = 0.1
-"""Seconds before a message is opened that will be edited: an answer that is complete by then is sent as one message,
-unedited, and a longer one begins with more than a word."""
+"""Seconds before an editable message is opened: an answer that is complete by then is sent as one unedited message, and
+a longer one begins with more than a word."""
 
 FADES = 20.0
 """Seconds after which a preview that has not grown is shown again: the platform drops it after thirty."""
@@ -42,7 +42,7 @@ class Streaming(Struct, frozen=True):
     mode: Literal["live", "edits", "preview", "blocks", "off"] = "off"
     pace: float = 1.0
     placeholder: bool = False
-    """Open with a placeholder, because on a platform that cannot say whether an opening arrived text could appear
+    """Whether to open with a placeholder: on a platform that cannot say whether an opening arrived, text could appear
     twice."""
     least: int = 800
     most: int = 1200
@@ -52,12 +52,12 @@ class Streaming(Struct, frozen=True):
 class Draft(Struct, frozen=True):
     streaming: Streaming
     text: str = ""
-    """All that may be shown so far."""
+    """Everything that may be shown so far."""
     slots: tuple[Slot, ...] = ()
     seen: int = 0
-    """How much of the text the last frame was made from; in `blocks` mode, how much has been sent."""
+    """The length of the text from which the last frame was made; in `blocks` mode, the length that has been sent."""
     reopened: str = ""
-    """What the next block begins with: the fence or the table head that the last block was cut in."""
+    """What the next block begins with: the fence or the table head in which the last block was cut."""
     blocks: int = 0
     grown_at: float = 0.0
     not_before: float = 0.0
@@ -105,7 +105,7 @@ class AppendToSlot(Struct, frozen=True):
 
 
 class Preview(Struct, frozen=True):
-    """Show this in place of the preview before it."""
+    """Show this instead of the previous preview."""
 
     source: str
     call: int
@@ -132,12 +132,12 @@ def grow(draft: Draft, piece: str, now: float) -> Draft:
 
 
 def close(draft: Draft) -> Draft:
-    """The final is being sent: from now on the draft changes nothing."""
+    """The final is being sent: from now on the draft makes no changes."""
     return replace(draft, closed=True, call=draft.call + 1)
 
 
 def to_keep(draft: Draft) -> Draft:
-    """What has been shown must stay above the next message of others, so a preview becomes a message."""
+    """Keeps what was shown above the next message of others: a preview becomes a message."""
     if draft.streaming.mode != "preview":
         return draft
     return replace(draft, streaming=replace(draft.streaming, mode="edits"), seen=0)
@@ -180,7 +180,7 @@ def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
 
 
 def _next_preview(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
-    """If the answer needs several messages, shows the last one, which is the one that grows."""
+    """If the answer needs several messages, shows the last one, which is still growing."""
     if not is_seen(draft.text):
         return draft, Idle()
     due = draft.not_before if draft.seen < len(draft.text) else draft.not_before + FADES
@@ -209,7 +209,7 @@ def _next_block(draft: Draft, now: float) -> tuple[Draft, Step]:
 
 
 def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, int, str] | None:
-    """The next block, how much of the text it takes, and what the block after it begins with."""
+    """The next block, how much of the text it takes, and what the following block begins with."""
     fits = len(text) <= streaming.most
     end = len(text) if idle and fits else text.rfind("\n\n", streaming.least, streaming.most)
     if end >= 0 and not any(inside.start < end <= inside.stop for inside in enclosures(text[:end])):
@@ -221,7 +221,7 @@ def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, i
         return head.text, len(text), ""
     end = text.index(head.source) + len(head.source)
     taken, reopened = text.index(following[0].source, end), following[0].opening
-    if taken <= len(reopened):  # a row too long to fit under its head: repeating the head would make no progress
+    if taken <= len(reopened):  # the row does not fit under its head: repeating that would make no progress
         first = chunk.cut(text[taken:], streaming.most - taken)[0]
         taken = text.index(first.source, taken) + len(first.source)
         return text[:taken], taken, ""
@@ -229,7 +229,7 @@ def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, i
 
 
 def last_blocks(draft: Draft) -> list[str]:
-    """What is still unsent when the answer is complete, in blocks like those before (DE-22)."""
+    """The text that is unsent when the answer is complete, in blocks like the earlier ones (DE-22)."""
     streaming, text = draft.streaming, draft.rest
     found: list[str] = []
     while text.strip():
@@ -239,11 +239,12 @@ def last_blocks(draft: Draft) -> list[str]:
     return found
 
 
-# --- what became of it --------------------------------------------------------------------------
+# --- results of the steps -----------------------------------------------------------------------
 
 
 def opened(draft: Draft, step: OpenSlot, message: str, reply_to: str | None, now: float) -> Draft:
-    """The platform took the opening. Noted even after the end, because the final must know what is on the screen."""
+    """The platform accepted the opening. This is noted even after the end, because the final must know what is on the
+    screen."""
     slots = (*draft.slots, Slot(message, step.source, reply_to))
     if draft.closed or step.call != draft.call:
         return replace(draft, slots=slots)
@@ -253,7 +254,7 @@ def opened(draft: Draft, step: OpenSlot, message: str, reply_to: str | None, now
 
 
 def shown(draft: Draft, step: EditSlot | AppendToSlot | Preview, now: float) -> Draft:
-    """The platform took the frame."""
+    """The platform accepted the frame."""
     if draft.closed or step.call != draft.call:
         return draft
     if isinstance(step, Preview):
@@ -280,7 +281,7 @@ def sent(draft: Draft, step: SendBlock, not_before: float) -> Draft:
 
 
 def refused(draft: Draft, step: Step, until: float | None) -> Draft:
-    """The platform refused the call: try again at that time or, if None, not before the answer is complete.
+    """The platform refused the call: try again at `until` or, if None, not before the answer is complete.
 
     For a preview, None means that a message is edited instead.
     """

@@ -1,8 +1,8 @@
 """Whether a granted action only repeats what a person wrote (OD-53).
 
-A person may write `<send-message chat="C1">...</send-message>` into a chat; an agent that quotes it would act. What
-stands in an inbound text, in code or not, is that person's and not the agent's. Both sides are read by the one reader,
-so what is compared is what was read, not how it was written.
+A person may write `<send-message chat="C1">...</send-message>` into a chat, and an agent that quotes it would act. A
+directive in an inbound text, in code or not, is that person's and not the agent's. The same reader reads both sides, so
+the comparison is of what was read, not of how it was written.
 """
 
 import re
@@ -19,14 +19,15 @@ from rejoinder.outbound.reader import ReplyReader
 from rejoinder.outbound.tag_reader import BLOCK
 
 MOST_WRITTEN = 50
-"""How many places of a text are read. A text with more is read no further: all it may ask for counts as an echo."""
+"""How many places of a text are read. A text with more is read no further: everything that it might contain counts as
+an echo."""
 
 _PIECE = 2048
 _LINE = re.compile(r"""\[\[[^\]\n]*\]\]|[^:\n]*:[ \t]*(?:"[^"\n]*"|'[^'\n]*'|[^\s`]+)""")
 
 
 class _Written(Struct, frozen=True):
-    """A directive that stands in a text. `words`: of its body; None: of any body."""
+    """A directive found in a text. `words`: those of its body; None: any body."""
 
     name: str
     args: dict[str, Any]
@@ -52,7 +53,7 @@ def is_echo(directive: Directive, texts: Iterable[str], registry: Registry) -> b
 
 @lru_cache(maxsize=256)
 def _written(text: str, registry: Registry) -> _Texts:
-    """Every granted directive of a text, read as if its place were the beginning of an answer or of a block."""
+    """All granted directives of a text, read as if each place were the beginning of an answer or of a block."""
     places = list(_places(registry).finditer(text))
     if len(places) > MOST_WRITTEN:
         return _Texts(is_flood=True)
@@ -79,7 +80,7 @@ def _read_at(text: str, at: int, registry: Registry) -> Iterable[_Written]:
 
 
 def _read_tag(text: str, at: int, registry: Registry) -> Iterable[_Written]:
-    """The first directive that a block with this text gives; a body that nobody closed ends with the text."""
+    """The first directive in a block with this text; a body that is not closed ends with the text."""
     reader = ReplyReader(registry=registry)
     reader.feed(f"<{BLOCK}>")
     name = re.match(r"<([\w-]+)", text[at : at + 99])

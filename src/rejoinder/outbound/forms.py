@@ -1,6 +1,6 @@
-"""The form in which one try sends an operation: without what earlier tries have given up, or what has expired.
+"""The form in which one try sends an operation: without parts that earlier tries have given up, or that have expired.
 
-Rule: a form that differs from the first has a key of its own, so that a platform that has seen the first one does not
+Rule: a form that differs from the first one has a key of its own, so that a platform that has seen the first does not
 take it for a repetition (DU-4).
 """
 
@@ -14,8 +14,8 @@ from rejoinder.outbound.operations import Open, Words
 
 
 def form_of(part: Part, plain: Part | None, omitted: Collection[str], place: Route | None = None) -> Part:
-    """The part as this try sends it. `plain`: the same without a format; `place`: where the message before it stands,
-    if not where it was sent."""
+    """The part as this try sends it. `plain`: the same without a format. `place`: where the previous message is, if not
+    where it was sent."""
     if "formatting" in omitted:
         part = plain or replace(part, key=f"{part.key}/plain")
     if "kind" in omitted:
@@ -28,13 +28,13 @@ def form_of(part: Part, plain: Part | None, omitted: Collection[str], place: Rou
     if "thread" in omitted and part.opens is not None:
         chat, root = replace(part.route, thread=None), None if "target" in omitted else part.opens.thread
         part = replace(part, route=chat, opens=None, title="", reply_to=root, key=f"{part.key}/chat")
-    if "message" in omitted:  # what was to be edited is gone, so its words are sent as a new one
+    if "message" in omitted:  # the message to edit is gone, so the words are sent as a new one
         part = replace(part, key=f"{part.key}/again")
     return part
 
 
 def in_time(operation: Words, now: datetime) -> Words:
-    """The operation without a reply context that has expired: then the ordinary way is taken (CH-3)."""
+    """The operation without an expired reply context; it is then sent in the ordinary way (CH-3)."""
     context = operation.part.reply_context
     if context is None or now < context.expires:
         return operation

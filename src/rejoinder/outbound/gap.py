@@ -1,11 +1,11 @@
-"""White space around what was taken out (OD-33).
+"""White space around directives that were taken out (OD-33).
 
-The reader holds white space back until it knows what follows. When a directive was taken out of it, the gap has to
-close: a line that held only directives goes with its newline, and leaves at most one blank line; inside a line one
-blank stays between words; the indentation of the line that follows is kept.
+The reader holds white space back until it knows what follows. If a directive was taken out of it, the gap has to close:
+a line with only directives goes with its newline, and leaves at most one blank line; inside a line one blank stays
+between words; the indentation of the next line is kept.
 
 A gap is the white space between two visible characters, as written, with marks where something was taken out and where
-a segment ended. It holds white space and nothing else, so no text can be mistaken for a mark.
+a segment ended. It contains only white space, so no text can be mistaken for a mark.
 """
 
 import re
@@ -21,7 +21,7 @@ _NEWLINE = re.compile(r"\r?\n")
 
 @lru_cache(maxsize=64)  # hostile text has the same gap over and over
 def closed(gap: str, text_before: bool) -> str:
-    """The white space that stays, now that text follows."""
+    """The white space that stays when text follows."""
     if CUT not in gap:
         return gap.replace(SEGMENT_END, "")
     first, *others = _LINE_END.split(gap)
@@ -33,7 +33,7 @@ def closed(gap: str, text_before: bool) -> str:
 
 
 def _behind_text(first: str, middle: list[str]) -> str:
-    """What stays of the rest of a text's line (`first`) and of the lines after it.
+    """The part that stays of the rest of a text's line (`first`) and of the lines after it.
 
     `middle` is the end of that line, then alternately a line and its end.
     """

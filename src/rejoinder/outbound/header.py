@@ -1,6 +1,6 @@
-"""One header line `[[key:value]]`: what it means, and whether unfinished text may still become one (OD-10 to OD-18).
+"""Header lines `[[key:value]]`: what one means, and whether unfinished text may still become one (OD-10 to OD-18).
 
-The reader decides *where* a header may stand; this file decides *what* a pair of brackets is.
+The reader decides *where* a header may be; this file decides *what* a pair of brackets is.
 """
 
 import re
@@ -33,11 +33,11 @@ class UnknownDirective(Struct, frozen=True):
 
 
 Line = KnownDirective | UnknownDirective | None
-"""None: content, shown as it stands (OD-15)."""
+"""None: content, shown as written (OD-15)."""
 
 
 def classify(inner: str, registry: Registry) -> Line:
-    """What stands between `[[` and `]]`."""
+    """Classifies the text between `[[` and `]]`."""
     key, colon, value = inner.partition(":")
     key, value = key.strip(), value.strip()
     if not colon:
@@ -54,7 +54,7 @@ def classify(inner: str, registry: Registry) -> Line:
 
 
 def may_become(unfinished: str, registry: Registry) -> bool:
-    """Whether what follows `[[` so far can still turn out to be a directive: only then is it held back (OD-3)."""
+    """Whether the text after `[[` so far can still become a directive; only then is it held back (OD-3)."""
     key, colon, value = unfinished.partition(":")
     if not colon and key.endswith("]"):
         key = key[:-1]
@@ -70,14 +70,14 @@ def may_become(unfinished: str, registry: Registry) -> bool:
 
 
 class LinePatterns:
-    """The patterns of lines that are directives though they stand in the content (OD-58)."""
+    """The patterns of lines inside the content that are directives (OD-58)."""
 
     def __init__(self, registry: Registry) -> None:
         names = "|".join(map(re.escape, registry.lines)) or r"(?!)"
         flags = "|".join(map(re.escape, sorted(registry.trailing))) or r"(?!)"
         beginnings = cut_short(*(f"{name}:" for name in registry.lines), "[[")
         self.begins = rf"\n(?= {{0,3}}\\?(?:(?:{names}):|\[\[|(?:{beginnings})\Z))"
-        """A newline behind which such a line may begin."""
+        """A newline after which such a line may begin."""
         self.new_line = re.compile(self.begins)
         self.named = re.compile(rf"({names}):{_VALUE}")
         self.flag = re.compile(rf"\[\[[ \t]*({flags})[ \t]*\]\][ \t\r]*")

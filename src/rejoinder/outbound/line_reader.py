@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 from rejoinder.outbound.visible import VisibleText
 
-_PREFIX = 12  # this much of a line's beginning shows whether it is a quote, or a list item in which a fence may open
+_PREFIX = 12  # enough of a line to tell whether it is a quote, or a list item in which a fence may open
 
 Step = Callable[[str, int, bool], int]
 """(text, at, whether this is all) -> the index it has reached."""
 
 
 def hold(at: int) -> int:
-    """What a step returns to hold back everything from `at` on until more text has come."""
+    """Returned by a step to hold back everything from `at` on until more text has come."""
     return ~at
 
 
@@ -38,8 +38,8 @@ class LineReader:
 
     def __init__(self, visible: VisibleText) -> None:
         self._visible = visible
-        self._rest: str = ""  # what is held back
-        self._offset: int = 0  # where it begins in the whole turn
+        self._rest: str = ""  # the text held back
+        self._offset: int = 0  # where that begins in the whole turn
         self._begin_segment()
 
     def _begin_segment(self) -> None:
@@ -51,9 +51,9 @@ class LineReader:
     def _begin_line(self) -> None:
         self._indent = 0
         self._prefix = ""  # the line's first visible characters
-        self._line_is_known = False  # the prefix is long enough to tell what the line is
+        self._line_is_known = False  # whether the prefix is long enough to tell what the line is
         self._cut_on_line = False
-        self._behind_known = False  # a known header directive stands on this line
+        self._behind_known = False  # whether this line has a known header directive
 
     def _in_text(self, text: str, at: int, final: bool) -> int:
         raise NotImplementedError
@@ -70,7 +70,7 @@ class LineReader:
         self._offset += at
 
     def _plain(self, text: str) -> None:
-        """Text that is shown as it stands."""
+        """Shows text as written."""
         self._follow_line(text)
         self._show(text)
 

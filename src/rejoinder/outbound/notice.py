@@ -1,4 +1,4 @@
-"""What the agent is told about directives, made from their declarations and what the platform can do (OD-54)."""
+"""What the agent is told about directives, made from their declarations and the platform's abilities (OD-54)."""
 
 from collections.abc import Collection
 
@@ -15,7 +15,7 @@ What there is here:"""
 
 
 def abilities_notice(registry: Registry, can: Collection[str], granted: Collection[str]) -> str:
-    """Tells only what works here: an agent that knows of more would try it."""
+    """Describes only what works here, because an agent that knew of more would try it."""
     lines = [
         f"- {_written(declared)}: {declared.help}"
         for declared in registry.declarations

@@ -1,6 +1,6 @@
-"""What an outbox row asks a channel to do: frozen values, written down before the first byte goes out (DE-30).
+"""What an outbox row tells a channel to do: frozen values, written before the first byte goes out (DE-30).
 
-The row keeps the operation as JSON, so that people who look into the store can read it.
+The row contains the operation as JSON, so that people who look into the store can read it.
 """
 
 from hashlib import blake2b
@@ -27,7 +27,7 @@ class Open(Struct, frozen=True, omit_defaults=True, tag="open"):
 
 
 class Amend(Struct, frozen=True, omit_defaults=True, tag="edit"):
-    """The final text of a message that is already shown. `grown`: how much of it the platform was fed already.
+    """The final text of a message that is already shown. `grown`: how much of it the platform already has.
 
     `resend_if_gone`: if the message has been deleted meanwhile, its words are sent as a new one.
     """
@@ -48,7 +48,7 @@ class React(Struct, frozen=True, omit_defaults=True, tag="react"):
 
 
 class Remove(Struct, frozen=True, omit_defaults=True, tag="delete"):
-    """Deletes a message. `after`: only once all of these parts have arrived (OD-61)."""
+    """Deletes a message. `after`: waits until all of these parts have arrived (OD-61)."""
 
     message: str
     after: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ def decode(body: bytes) -> Operation:
 
 
 def words(operation: Operation) -> str:
-    """The part of it that people would read."""
+    """The words of the operation that people would read."""
     if isinstance(operation, Words):
         return operation.part.text or ", ".join(file.name for file in operation.part.files)
     return operation.emoji if isinstance(operation, React) else ""
@@ -84,8 +84,8 @@ def words(operation: Operation) -> str:
 def keyed(operation: Operation, stem: str) -> tuple[str, Operation]:
     """A key that identifies these bytes for ever, and the operation that carries it (DU-4).
 
-    The same operation of the same turn has the same key, whichever attempt planned it. What it carries is what its row
-    will have: lone surrogates in names and titles, which no platform takes, are replaced here.
+    The same operation of the same turn has the same key, whichever attempt planned it. The operation is returned as its
+    row will have it: lone surrogates in names and titles, which no platform takes, are replaced here.
     """
     try:
         body = _encode(operation)
@@ -93,13 +93,13 @@ def keyed(operation: Operation, stem: str) -> tuple[str, Operation]:
         body = as_json(operation)
         operation = decode(body)
     key = f"{stem}/{blake2b(body, digest_size=9).hexdigest()}"
-    if isinstance(operation, Say) and operation.plain is None:  # first, as most are
+    if isinstance(operation, Say) and operation.plain is None:  # checked first, as it is the most frequent case
         return key, Say(replace(operation.part, key=key))
     if isinstance(operation, Sign):
         return key, operation
     if isinstance(operation, Open) or operation.plain is None:
         return key, replace(operation, part=replace(operation.part, key=key))
-    # The plain version has other bytes, so it is sent under another key.
+    # The plain version has different bytes, so it is sent under another key.
     return key, replace(
         operation, part=replace(operation.part, key=key), plain=replace(operation.plain, key=f"{key}/plain")
     )

@@ -1,9 +1,9 @@
-"""Turns an answer into operations: which messages it is cut into, and how those already shown become them.
+"""Turns an answer into operations: cuts it into messages, and turns the messages already shown into these.
 
-Rule 1: what was delivered is known by slot and receipt, never by comparing with what people see (DE-2).
+Rule 1: what was delivered is known from slots and receipts, never by comparison with what people see (DE-2).
 Rule 2: only the first message is sent as a reply, unless the reply mode says all, or a reply is a thread (OD-60, DE-6).
-Rule 3: there is no operation for text without a visible character (DE-14), and none for a message that shows its text
-        already, unless the platform waits for a final edit.
+Rule 3: there is no operation for text without a visible character (DE-14), and none for a message that already shows
+        its text, unless the platform waits for a final edit.
 """
 
 import re
@@ -19,14 +19,14 @@ from rejoinder.rendering import RenderedMessage, RenderOptions, messages
 from rejoinder.rendering.chunk import length
 
 LONG, LONG_REMEMBERED = 4096, 8
-"""A text with more characters than this takes long to cut; and how many such results are cached."""
+"""A text with more characters than this takes long to cut, so results are cached; and the size of that cache."""
 
 
 _MENTION = re.compile(r"<@[!&]?[A-Za-z0-9]{5,32}>")
 
 
 class AnswerWording(Struct, frozen=True):
-    """What the messages of one answer have in common, besides their text."""
+    """What the messages of one answer share besides their text."""
 
     reply_to: str | None = None
     reply_all: bool = False
@@ -50,12 +50,12 @@ class Slot(Struct, frozen=True):
 
     message: str
     source: str
-    """The text that the platform last took for it, before rendering."""
+    """The text that the platform last accepted for it, before rendering."""
     reply_to: str | None = None
     unsure: bool = False
-    """An edit of it was never confirmed and may still be carried out, over whatever is put there."""
+    """Whether an edit of it was never confirmed and may still overwrite what is put there."""
     is_open: bool = False
-    """The platform marks it as still being written, until it gets a final edit."""
+    """Whether the platform marks it as still being written until it gets a final edit."""
 
 
 class PlannedOperation(Struct, frozen=True):
@@ -64,7 +64,7 @@ class PlannedOperation(Struct, frozen=True):
 
 
 def reply_mode(configured: ReplyMode | None, *, direct: bool, other_bot: bool) -> ReplyMode:
-    """The configured mode; else off in direct chats and among bots, and first in other groups (DE-6)."""
+    """The configured mode; by default off in direct chats and among bots, and first in other groups (DE-6)."""
     return configured or ("off" if direct or other_bot else "first")
 
 
@@ -113,7 +113,7 @@ def _both(message: RenderedMessage, route: Route, wording: AnswerWording, *, fir
 def say(
     text: str, route: Route, options: RenderOptions, wording: AnswerWording, stem: str, *, first: int = 0
 ) -> list[PlannedOperation]:
-    """The messages of a text. `first`: how many messages of this answer came before."""
+    """The messages of a text. `first`: how many messages of this answer precede them."""
     planned: list[PlannedOperation] = []
     chunks = cut(text, options)
     for number, message in enumerate(chunks, first):
@@ -127,8 +127,8 @@ def say(
 def show_files(
     files: tuple[Attachment, ...], caption: str, route: Route, options: RenderOptions, wording: AnswerWording, stem: str
 ) -> list[PlannedOperation]:
-    """One message with files, and its caption. A caption longer than `options` allow goes on in messages of its own;
-    the files are sent even if there is no caption."""
+    """One message with files and its caption. A caption that is too long for `options` continues in messages of its
+    own; the files are sent even without a caption."""
     first, *more = cut(caption, options) or [RenderedMessage("", Rendering(""), Rendering(""))]
     part, plain = _both(first, route, wording, first=True)
     shown = Say(replace(part, files=files), None if plain is None else replace(plain, files=files))
@@ -144,7 +144,7 @@ def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:
 def replace_text(
     text: str, shown: Sequence[str], route: Route, options: RenderOptions, stem: str
 ) -> list[PlannedOperation]:
-    """Puts other words into these messages and removes their buttons; does nothing for a message that is gone."""
+    """Puts new words into these messages and removes their buttons; does nothing for a message that is gone."""
     chunks = cut(text, options)
     amended = [
         Amend(message, *_both(chunk, route, AnswerWording(), first=False), resend_if_gone=False)
@@ -155,14 +155,14 @@ def replace_text(
 
 
 def close_offer(said: Say, message: str, outcome: str, stem: str) -> list[PlannedOperation]:
-    """Replaces the last paragraph, which says how to answer, by the outcome, and removes the buttons.
+    """Replaces the last paragraph, which says how to answer, with the outcome, and removes the buttons.
 
     For a caller that has only the message as it was rendered.
     """
-    asked = said.part.text.rpartition("\n\n")[0]
-    entities = tuple([each for each in said.part.entities if each.offset + each.length <= length(asked, "utf16")])
-    text = f"{asked}\n\n{outcome}".lstrip()
-    part = replace(said.part, text=text, entities=entities if asked else (), html="", choices=(), key="")
+    question = said.part.text.rpartition("\n\n")[0]
+    entities = tuple([each for each in said.part.entities if each.offset + each.length <= length(question, "utf16")])
+    text = f"{question}\n\n{outcome}".lstrip()
+    part = replace(said.part, text=text, entities=entities if question else (), html="", choices=(), key="")
     return [PlannedOperation(*keyed(Amend(message, part, resend_if_gone=False), f"{stem}/instead"))]
 
 
@@ -180,10 +180,10 @@ def settle(
 ) -> list[PlannedOperation]:
     """The operations that turn the messages on the screen into the whole answer.
 
-    `live`: they were fed as they grew, so each must be told that it is complete. `may_move`: they can be deleted, so
-    an answer whose reply target changed is sent again before they are deleted (OD-61); and so is one that a late edit
-    could overwrite (DE-20). `fresh`: it has to be a new message for another reason: an edit pings nobody, and other
-    bots read only the first version of a message (DE-21).
+    `live`: they were fed as they grew, so the platform must be told that each is complete. `may_move`: they can be
+    deleted, so an answer whose reply target has changed is sent again before they are deleted (OD-61), and so is one
+    that a late edit could overwrite (DE-20). `fresh`: the answer has to be a new message for another reason: an edit
+    pings nobody, and other bots read only the first version of a message (DE-21).
     """
     retargeted = bool(slots) and (slots[0].reply_to != wording.reply_to or any(slot.unsure for slot in slots))
     if slots and may_move and (fresh or retargeted):
@@ -209,12 +209,12 @@ def _removed(slot: Slot, stem: str, after: tuple[str, ...] = ()) -> PlannedOpera
 
 
 def calls_somebody(text: str, addressed: Sequence[str]) -> bool:
-    """Whether these words mention somebody, as platforms write it or by a name that may be called."""
+    """Whether these words mention somebody, in a platform's notation or by a name that may be mentioned."""
     if "@" not in text:
         return False
     return _MENTION.search(text) is not None or any(f"@{who.removeprefix('@')}" in text for who in addressed)
 
 
 def withdraw(slots: tuple[Slot, ...], stem: str) -> list[PlannedOperation]:
-    """Takes everything shown of the answer back (OD-41)."""
+    """Removes everything shown of the answer (OD-41)."""
     return [_removed(slot, stem) for slot in slots]

@@ -1,4 +1,4 @@
-"""The prefix of a reply, resolved when it is sent (DE-5)."""
+"""The prefix of a reply, resolved when the reply is sent (DE-5)."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ class Speaker(Struct, frozen=True):
 
     name: str = ""
     model: str = ""
-    """With its provider: `provider/model`."""
+    """The model with its provider: `provider/model`."""
     thinking: str = ""
 
 
@@ -33,12 +33,12 @@ _BY_NAME = {name.lower(): value for name, value in VARIABLES.items()}
 
 
 def prefixed(text: str, prefix: str, speaker: Speaker) -> str:
-    """The text with its prefix, unless it already has it; an unknown variable stays as it was written."""
+    """The text with its prefix, unless it already has it. An unknown variable stays as written."""
     return before_first_word(text, prefix, speaker) + text.lstrip()
 
 
 def before_first_word(text: str, prefix: str, speaker: Speaker) -> str:
-    """What stands before the first word of the text once it has its prefix; white space of its own included."""
+    """What precedes the first word of the text once it has its prefix, including white space of its own."""
     words = text.lstrip()
     space = text[: len(text) - len(words)]
     if prefix == AUTO:
@@ -47,12 +47,13 @@ def before_first_word(text: str, prefix: str, speaker: Speaker) -> str:
         shown = resolved(prefix, speaker)
     if not shown or not words or words.startswith(shown):
         return space
-    # A fence, a list or a heading must begin its own line.
+    # A fence, a list or a heading has to begin on a line of its own.
     return f"{shown}\n\n{space}" if _BLOCK.match(text) else f"{shown} "
 
 
 def resolved(prefix: str, speaker: Speaker) -> str:
-    """The prefix with its variables filled in. Brackets around nothing but variables without a value go with them."""
+    """The prefix with its variables filled in. Brackets that contain only variables without a value are removed with
+    them."""
 
     def value(found: re.Match[str]) -> str:
         known = _BY_NAME.get(found[1].lower())

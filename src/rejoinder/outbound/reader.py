@@ -1,8 +1,9 @@
-"""The reader: pieces of agent output in, `Text`, `Directive`, `Problem` and at last `Silent` out (OD-1 to OD-45).
+"""The reader turns pieces of agent output into `Text`, `Directive`, `Problem` and finally `Silent` (OD-1 to OD-45).
 
 Rule 1: no character is looked at twice, except in a bounded, counted hold; there is no other look-ahead.
-Rule 2: what may still become a directive is held back, with the white space before it; all else is passed on.
-Rule 3: what turns out not to be a directive is shown, byte for byte.
+Rule 2: text that may still become a directive is held back, with the white space before it; everything else is passed
+        on.
+Rule 3: text that turns out not to be a directive is shown, byte for byte.
 Rule 4: nothing here raises on input, waits, or acts.
 
 It consists of layers, each a file that knows those below it: `line_reader.py` walks the text and knows the line,
@@ -63,7 +64,7 @@ class ReplyReader(StrayReader):
         registry = registry or default_registry()
         self._silence = SilenceFilter(silence)
         self._lines = header.line_patterns(registry)
-        self._taking_text: dict[str, Directive] = {}  # those that take the answer's text as their body
+        self._taking_text: dict[str, Directive] = {}  # directives that take the answer's text as their body
         self._last_line: re.Match[str] | None = None  # a flag that counts if this was the last line
         self._last_line_escaped = False
         self._unfamiliar: list[str] = []
@@ -81,7 +82,7 @@ class ReplyReader(StrayReader):
         return self._finished_silent or self._silence.silent
 
     def feed(self, piece: str) -> list[ReplyEvent]:
-        """More of the agent's text, cut anywhere."""
+        """Takes more of the agent's text, cut anywhere."""
         if self._is_flowing() and _is_plain(piece) and "\n" not in piece and piece.strip(WHITE):
             self._offset += len(piece)
             return self._visible.flow(piece)
@@ -95,13 +96,13 @@ class ReplyReader(StrayReader):
         return self._visible.take()
 
     def next_segment(self) -> list[ReplyEvent]:
-        """The agent called a tool or began a new message: a header may stand at the start of what follows."""
+        """The agent called a tool or began a new message: the next text may begin with a header."""
         self._end_segment()
         self._begin_segment()
         return self._visible.take()
 
     def finish(self) -> list[ReplyEvent]:
-        """The turn is over. Whatever comes after it is not read."""
+        """The turn is over. Any later text is not read."""
         if not self._over:
             self._over = True
             self._end_segment()
@@ -120,13 +121,13 @@ class ReplyReader(StrayReader):
         self._visible.end_segment()
 
     def _is_flowing(self) -> bool:
-        """Whether we are in the middle of a line of plain text: then `feed` takes a fast path, as most pieces do."""
+        """Whether we are in the middle of a line of plain text. Then `feed` takes a fast path, as for most pieces."""
         return not (self._rest or self._header or self._in_block or self._ticks.open or self._bare or self._over) and (
             self._step == self._in_text and self._line_is_known
         )
 
     def _is_opened_by(self, piece: str) -> bool:
-        """Whether plain text begins here: most answers begin so, and many are no longer."""
+        """Whether plain text begins here. Most answers begin like this, and many have only this piece."""
         return (
             self._header
             and not (self._rest or self._prefix or self._in_block or self._ticks.open or self._bare or self._over)
@@ -136,10 +137,11 @@ class ReplyReader(StrayReader):
             and self._is_quiet(piece)
         )
 
-    # --- text and what interrupts it ------------------------------------------------------------
+    # --- text and its interruptions -------------------------------------------------------------
 
     def _in_text(self, text: str, at: int, final: bool) -> int:
-        """Goes from mark to mark and shows the text between in one piece. Hostile text spends most of its time here."""
+        """Goes from mark to mark and shows the text in between in one piece. For hostile text most of the time is spent
+        here."""
         if self._header:
             at = self._skip_white(text, at)
             if at == len(text):
@@ -233,7 +235,7 @@ class ReplyReader(StrayReader):
         return _interruption(self._registry, self._in_block, bool(self._ticks.open)).search
 
     def _at_mark(self, text: str, at: int, found: re.Match[str], final: bool) -> int:
-        """Something that is more than text begins here, or may begin when more text has come."""
+        """Something other than text begins here, or may turn out to begin here when more text has come."""
         mark = text[at]
         if mark == "\n":
             return self._open_fence_with_ticks(at)
@@ -248,7 +250,7 @@ class ReplyReader(StrayReader):
     # --- headers --------------------------------------------------------------------------------
 
     def _skip_white(self, text: str, at: int) -> int:
-        """White space at the start of a segment."""
+        """Skips white space at the start of a segment."""
         white = WHITES.match(text, at) if text[at] in WHITE else None
         if white is None:
             return at
@@ -258,7 +260,7 @@ class ReplyReader(StrayReader):
         return white.end()
 
     def _in_header(self, text: str, at: int, final: bool) -> int | None:
-        """A line that begins with `[[`, or with `\\[[`; None: something else begins here."""
+        """Reads a line that begins with `[[`, or with `\\[[`; None if something else begins here."""
         escaped = text[at] == "\\"
         start = at + escaped
         brackets = text[start : start + 2]
@@ -299,7 +301,7 @@ class ReplyReader(StrayReader):
         return end
 
     def _in_line(self, text: str, at: int, final: bool) -> int | None:
-        """A line of the content that may be a directive (OD-58); None: it is none."""
+        """Reads a line of the content that may be a directive (OD-58); None if it is not."""
         if self._cut_on_line or self._is_inert():
             return None
         escaped = text[at] == "\\"
@@ -341,7 +343,7 @@ class ReplyReader(StrayReader):
         self._visible.problem("other_spelling", f"{written} is read as {tag}", level="info")
 
     def _end_last_line(self) -> None:
-        """The segment is over: a flag on its last line counts, but for one that a backslash made content."""
+        """The segment is over: a flag on its last line counts, unless a backslash made it content."""
         flag, self._last_line = self._last_line, None
         if flag is None or not self._visible.end_tentative(flag[0] if self._last_line_escaped else ""):
             return
@@ -371,7 +373,7 @@ class ReplyReader(StrayReader):
             self._directive(line.declared, directive)
 
     def _is_quiet(self, text: str) -> bool:
-        """Whether nothing in it interrupts text. That is true of most of what agents say; this is the fastest test."""
+        """Whether nothing in it interrupts text. This is true of most agent text, and it is the fastest test."""
         return (
             _is_plain(text)
             and "[[" not in text
@@ -382,7 +384,7 @@ class ReplyReader(StrayReader):
 
 @lru_cache(maxsize=64)
 def _interruption(registry: Registry, in_block: bool, in_ticks: bool) -> re.Pattern[str]:
-    """What interrupts plain text: outside or inside a block, without or with an open back-tick span.
+    """A pattern for what interrupts plain text outside or inside a block, without or with an open back-tick span.
 
     Each alternative begins with one fixed character, so that `re` can skip to these quickly. Compiling a pattern takes
     as long as reading a short reply, and most replies need none.

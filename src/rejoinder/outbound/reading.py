@@ -1,4 +1,4 @@
-"""A whole reply, read at once: `read_reply`, and the `Reading` it gives."""
+"""Reads a whole reply at once: `read_reply`, and the `Reading` it returns."""
 
 from msgspec import Struct
 
@@ -29,7 +29,7 @@ class Reading(Struct, frozen=True):
 
 
 def _effective(written: list[Directive], registry: Registry | None) -> tuple[Directive, ...]:
-    """Drops header values that a later one overruled, and all but the last `reply_to`, which has only one target."""
+    """Drops header values that later ones overrule, and all but the last `reply_to`, which can have only one target."""
     shaping = (registry or default_registry()).shaping
     last = {directive.name: index for index, directive in enumerate(written)}
 

@@ -1,9 +1,9 @@
-"""Take secrets out of what is sent (DE-35).
+"""Removes secrets from what is sent (DE-35).
 
 Rule 1: only known shapes are secrets. A word is not a secret because it is long, and prose about secrets is prose.
-Rule 2: what stands around a secret stays, so that people see what was taken out: `Authorization: Bearer [redacted]`.
+Rule 2: the text around a secret stays, so that people see what was removed: `Authorization: Bearer [redacted]`.
 Rule 3: each shape is matched in one pass without backtracking: the time is linear in the length of the text.
-Rule 4: while a text still grows, the word being written is not shown: it might become a secret (DE-1).
+Rule 4: while a text is growing, the word being written is not shown, because it might become a secret (DE-1).
 """
 
 import re
@@ -20,7 +20,7 @@ _LONG_WORD = re.compile(r"\S{15}")
 KEY_BEGIN = "-----BEGIN "
 KEY_END = re.compile(r"-----END [A-Z ]{1,40}-----")
 VISIBLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
-"""The characters that a secret is written in."""
+"""The characters of secrets."""
 
 
 def _always(secret: str) -> bool:
@@ -28,7 +28,7 @@ def _always(secret: str) -> bool:
 
 
 def _is_random(secret: str) -> bool:
-    """Whether a stretch of it mixes letters and digits, as no word does."""
+    """Whether part of it mixes letters and digits, as no word does."""
     return any(_is_mixed(stretch) for stretch in _UNBROKEN.findall(secret))
 
 
@@ -41,20 +41,21 @@ def _is_password(secret: str) -> bool:
 
 
 def _is_chosen(secret: str) -> bool:
-    """Whether it is a real password: not a word in a sentence about passwords, and not a folder (`PWD=/srv/app2`)."""
+    """Whether it is a real password, and not a word in a sentence about passwords or a folder (`PWD=/srv/app2`)."""
     return _is_password(secret) and _is_mixed(secret) and not secret.startswith(("/", "~/", "./", "../"))
 
 
 class SecretShape(Struct, frozen=True):
-    """A kind of secret: the group `secret` of its pattern is taken out, or the whole match if it has no such group."""
+    """A kind of secret. The group `secret` of its pattern is removed, or the whole match if there is no such group."""
 
     name: str
     pattern: str
-    """Compiled for the first text with a hint of it: most processes never see most of them."""
+    """Compiled for the first text with one of its hints, because most processes never see most of these secrets."""
     holds: Callable[[str], bool] = _always
-    """What else must be true of the secret."""
+    """A further condition that the secret has to meet."""
     hints: tuple[str, ...] = ("",)
-    """One of them, in any case, is in every text with such a secret: looking for them is many times faster."""
+    """Every text with such a secret contains one of these, in upper or lower case; searching for them is many times
+    faster."""
 
 
 def _token(shapes: str) -> str:
@@ -162,7 +163,8 @@ def redact(text: str) -> str:
 
 
 def _may_hold_a_secret(text: str) -> bool:
-    """A password follows a `=`, or a `://` in an address; all other shapes contain a long word."""
+    """Whether the text may contain a secret: a password follows a `=`, or a `://` in an address; all other shapes
+    contain a long word."""
     return "=" in text or "://" in text or _LONG_WORD.search(text) is not None
 
 

@@ -1,7 +1,8 @@
-"""Warm-up with replies that are never sent: what the first reply of a kind loads or compiles is ready for the next.
+"""Warms up with replies that are never sent, so that everything a first reply loads or compiles is ready for the real
+ones.
 
-Rule 1: nothing has to be rehearsed. A reply that comes before the rehearsal is read and rendered the same, only slower.
-Rule 2: emoji are left out: only a gateway that sees a reaction should pay for their table of 8 MB.
+Rule 1: rehearsing is optional. A reply that comes before it is read and rendered in the same way, only slower.
+Rule 2: emoji are left out, because only a gateway that sees a reaction should pay for their table of 8 MB.
 """
 
 from collections.abc import Iterable
@@ -11,7 +12,8 @@ from rejoinder.outbound.reading import read_reply
 from rejoinder.rendering import RenderOptions, messages
 
 PROSE: Final = "Good morning, everything is fine – so far.\n\nNothing else is new."
-"""What most replies look like. Its dash is not ASCII: some platforms count that by a codec, which has to be loaded."""
+"""A typical reply. Its dash is not ASCII, because for such text some platforms count with a codec that has to be
+loaded."""
 
 MARKUP: Final = """\
 [[reply_to_current]]
@@ -29,7 +31,7 @@ print("<actions>")
 
 <actions><react emoji="none"/> ``code ` <b>`` </actions>
 """
-"""Every kind of mark; and a tag outside and inside a block, outside and inside code."""
+"""A reply with every kind of mark, and a tag outside and inside a block, outside and inside code."""
 
 
 def rehearse(reply: str, render_options: Iterable[RenderOptions]) -> None:

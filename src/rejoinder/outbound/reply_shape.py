@@ -1,7 +1,7 @@
-"""How a reply looks: what it replies to, who sees it, what its thread is called; and what the agent may change of that.
+"""The shape of a reply (what it replies to, who sees it, the title of its thread), and what the agent may change of it.
 
-Rule 1: the operator's mode holds until the agent chooses (DE-6).
-Rule 2: what the agent asks for and the platform cannot do has no effect; the rest of the same directive has.
+Rule 1: the operator's mode applies until the agent chooses (DE-6).
+Rule 2: a request that the platform cannot fulfil has no effect; the rest of the same directive has.
 """
 
 from typing import Literal
@@ -15,11 +15,11 @@ from rejoinder.outbound.plan import AnswerWording, reply_mode
 
 
 class AnsweredMessage(Struct, frozen=True):
-    """What an answer answers."""
+    """The message that is answered."""
 
     id: str = ""
     is_message: bool = True
-    """It stands in the chat; a command of the platform's own menu does not."""
+    """Whether it is a message in the chat; a command from the platform's own menu is not."""
     direct: bool = True
     among_bots: bool = False
     person: str = ""
@@ -30,11 +30,11 @@ class AnsweredMessage(Struct, frozen=True):
 
 
 class ReplyAbilities(Struct, frozen=True):
-    """What a conversation can show, and how it is replied in. `can`: as directives name it (OD-54)."""
+    """What a conversation can show, and its reply mode. `can`: abilities as directives name them (OD-54)."""
 
     can: frozenset[str] = frozenset()
     mode: ReplyMode | None = None
-    """The configured one, of direct chats or of groups, whichever this is."""
+    """The configured mode for direct chats or for groups, whichever this is."""
     replies_are_threads: bool = False
     private_needs_interaction: bool = False
     retitles_threads: bool = False
@@ -52,18 +52,18 @@ class ReplyShape(Struct, frozen=True):
     only_for: str | None = None
     title: str = ""
     as_voice: bool = False
-    """The agent wants it to be spoken."""
+    """Whether the agent wants it to be spoken."""
 
 
 class ShapeOutcome(Struct, frozen=True):
     shape: ReplyShape
     has_effect: bool = True
     why: str = ""
-    """Why there is none; empty: the platform cannot do it."""
+    """Why there is no effect; empty if the platform cannot do it."""
 
 
 class ReplyTarget(Struct, frozen=True):
-    """`result`: None where there is nothing to tell about it."""
+    """`result`: None if there is nothing to report."""
 
     message: str | None = None
     result: Literal["done", "unsupported", "denied"] | None = None
@@ -71,14 +71,14 @@ class ReplyTarget(Struct, frozen=True):
 
 
 def initial_shape(answered: AnsweredMessage, here: ReplyAbilities) -> ReplyShape:
-    """Before the agent has said anything about it."""
+    """The shape before the agent has said anything about it."""
     mode = reply_mode(here.mode, direct=answered.direct, other_bot=answered.among_bots)
     is_plain = mode == "off" or answered.opens is not None or not answered.is_message
     return ReplyShape(None if is_plain else answered.id or None, mode == "all" or here.replies_are_threads)
 
 
 def reply_target(reference: str, found: str | None, *, out_of_thread: bool) -> ReplyTarget:
-    """What follows from the message that the agent names. `found`: its id, if it is known here."""
+    """The reply target for the message that the agent names. `found`: its id, if it is known here."""
     if reference == "none":
         return ReplyTarget()
     if found is None:
@@ -90,14 +90,15 @@ def reply_target(reference: str, found: str | None, *, out_of_thread: bool) -> R
 
 
 def aimed(shape: ReplyShape, target: ReplyTarget, here: ReplyAbilities) -> ReplyShape:
-    """The agent's choice overrides the mode, even if it names an unknown message: then nothing is replied to."""
+    """Applies the agent's choice. It overrides the mode even if it names an unknown message; then the answer replies to
+    nothing."""
     return replace(shape, target=target.message, reply_all=here.replies_are_threads)
 
 
 def shaped(
     shape: ReplyShape, effect: ShapeReply, ability: str | None, answered: AnsweredMessage, here: ReplyAbilities
 ) -> ShapeOutcome:
-    """`ability`: what the platform needs for this effect."""
+    """`ability`: the one that the platform needs for this effect."""
     if effect.silent is not None:
         shape = replace(shape, silent=effect.silent)
     if effect.previews is not None:
@@ -123,7 +124,8 @@ def shaped(
 def usable_abilities(
     can: frozenset[str], context: ReplyContext | None, *, private_needs_interaction: bool
 ) -> frozenset[str]:
-    """What works on an answer to this message: one for a single person may need an interaction (CH-29)."""
+    """The abilities that work for an answer to this message; an answer for a single person may need an interaction
+    (CH-29)."""
     if private_needs_interaction and not (context is not None and context.private):
         return can - {"ephemeral"}
     return can
@@ -136,7 +138,7 @@ def _titled(shape: ReplyShape, title: str, answered: AnsweredMessage, here: Repl
 
 
 def opened_thread(shape: ReplyShape, answered: AnsweredMessage) -> NewThread | None:
-    """The thread that the reply opens, called what the agent calls it."""
+    """The thread that the reply opens, with the agent's title."""
     opens = answered.opens
     return replace(opens, title=shape.title) if opens is not None and shape.title else opens
 

@@ -1,6 +1,6 @@
-"""How much of a growing text can be shown already, so that no secret is ever seen in part (DE-1, DE-35).
+"""Decides how much of a growing text can already be shown, so that no secret is ever seen in part (DE-1, DE-35).
 
-Rule 1: what is shown stays: the pieces that come out, joined, are the final text, however the input was cut.
+Rule 1: shown text stays: the pieces that come out, joined, are the final text, however the input was cut.
 Rule 2: only a word that may become a secret is held until it ends; plain words are shown letter by letter.
 Rule 3: nothing is held for ever: a word or a key longer than any secret is passed on.
 """
@@ -10,7 +10,7 @@ import re
 from rejoinder.outbound.redact import KEY_BEGIN, KEY_END, VISIBLE, redact
 
 _LONGEST_WORD, _LONGEST_KEY = 4096, 16_384
-_LOOK_BACK = 128  # no shape begins further than this before its secret
+_LOOK_BACK = 128  # no shape begins further before its secret than this
 _HARMLESS = re.compile(r"[\"'(*_\[]*([A-Z]?[a-z']{0,14})[.,;:!?\"')*_\]]*")
 _GIVES = re.compile(r"(?:bearer|basic|[=:][\"']?)\s{0,3}\Z", re.IGNORECASE)
 _LONGEST_GIVING = len("bearer") + 3
@@ -44,7 +44,7 @@ class SecretFilter:
         return self._show(start)
 
     def end_word(self) -> str:
-        """What comes next begins a new line, so the held word is complete."""
+        """The next text begins a new line, so the held word is complete."""
         return self._show(self._before_key())
 
     def finish(self, piece: str = "") -> str:
@@ -52,7 +52,7 @@ class SecretFilter:
         return self._show(len(self._held))
 
     def _before_key(self) -> int:
-        """Where an unfinished key begins; the end of the held text if there is none, or if it is too long for a key."""
+        """Where an unfinished key begins; the end of the held text if there is none or it is too long."""
         held = self._held
         key = held.rfind(KEY_BEGIN)
         if key < 0 or len(held) - key >= _LONGEST_KEY or KEY_END.search(held, key):
@@ -60,7 +60,7 @@ class SecretFilter:
         return key
 
     def _is_harmless(self, held: str, start: int) -> bool:
-        """Whether the word that begins there, or began in what was already shown, is certainly no secret."""
+        """Whether the word that begins there, or began in the text already shown, is certainly no secret."""
         before = self._tail[-32:] + held[:start] if start < 32 else held[start - 32 : start]
         settled = before if start else before.rstrip(VISIBLE)
         word = _HARMLESS.fullmatch(before[len(settled) :] + held[start:])
@@ -84,7 +84,7 @@ def _gives(before: str) -> bool:
 
 
 def _common(one: str, other: str) -> int:
-    """The length of their common prefix: where they differ, a secret began in what was already shown."""
+    """The length of their common prefix. They differ if a secret began in the text already shown."""
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 

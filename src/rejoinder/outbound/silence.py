@@ -1,12 +1,13 @@
 """Silence tokens: `NO_REPLY` and `HEARTBEAT_OK` as the first or the last word of a reply (OD-41, OD-43, OD-45).
 
-The filter sees the visible text of all segments of a turn, directives already taken out, and passes it on,
-holding back only what may still be a token at an edge, with the white space before it.
+The filter gets the visible text of all segments of a turn, without directives, and passes it on. It holds back only
+what may still be a token at an edge, with the white space before it.
 
-Rule 1: a token is a word of its own after white space, with mark-up, quotes or brackets around it or not.
-Rule 2: the first word is decided by the character after it; the last one waits, with all that is no word, for the end.
-Rule 3: what stands in code or in a quoted line is never a token, unless the whole reply is one in back-ticks.
-Rule 4: a token in the middle is text, and is released with the first character that proves it is one.
+Rule 1: a token is a word of its own after white space, with or without mark-up, quotes or brackets around it.
+Rule 2: the character after the first word decides about it; the last word waits for the end, with everything after it
+        that is no word.
+Rule 3: a word in code or in a quoted line is never a token, unless the whole reply is a token in back-ticks.
+Rule 4: a token in the middle is text, and is released with the first character that proves it.
 """
 
 import re
@@ -19,7 +20,7 @@ ACKNOWLEDGED = "HEARTBEAT_OK"
 
 SilenceMode = Literal["edges", "alone"]
 Over = Literal["word", "segment", "reply", None]
-"""What ends with the text being read: a word (white space follows), a segment, or the reply."""
+"""What ends at the end of the text being read: a word (white space follows), a segment, or the reply."""
 
 _CLOSING_OF = dict(zip("*_~\"'“‘«„([{`", "*_~\"'”’»“)]}`", strict=True))
 _MOST_AROUND = 64  # far more characters than anybody writes around a token
@@ -54,7 +55,7 @@ _GOES_WITH = {
     True: re.compile(rf"(?:{_STOPS}|{_CLOSE}){{0,{_MOST_AROUND}}}"),
     False: re.compile(rf"{_STOPS}{{0,{_MOST_AROUND}}}"),
 }
-"""What is dropped behind a token that has something around it, or nothing."""
+"""What is dropped after a token, with or without something around it."""
 _UNFINISHED = re.compile(r"(?:</?[A-Za-z]{0,10})?\Z")
 _TAKEN_OUT = re.compile(
     rf"[{WHITE}]*(?:{_OPEN}+(?:{_EITHER})(?:{_STOPS}|{_CLOSE}){{0,{_MOST_AROUND}}}|(?:{_EITHER}){_STOPS}{{0,{_MOST_AROUND}}})"
@@ -63,15 +64,15 @@ _LAST_OF_PARTIAL = frozenset(SILENT + ACKNOWLEDGED + "".join(_CLOSING_OF) + "<>"
 
 
 class SilenceFilter:
-    """Text in, text without the tokens out. Once `silent` is true nothing more comes out."""
+    """Removes the tokens from text. Once `silent` is true it returns nothing more."""
 
     def __init__(self, mode: SilenceMode = "edges") -> None:
         self._mode: SilenceMode = mode
-        self._held = ""  # may still become a token; with the white space before it
+        self._held = ""  # text that may still become a token, with the white space before it
         self._waiting: list[str] = []  # a token and what followed it: the end of the reply, if no word comes
         self._waits = 0
         self._started = False  # a visible character was passed on
-        self._trims = False  # a token was taken out at the start, and white space behind it is dropped
+        self._trims = False  # a token was taken out at the start, and white space after it is dropped
         self._asked = False  # NO_REPLY was taken out
         self._last = "\n"  # the last character read
         self._line = ""  # the first characters of the line it stands in
@@ -79,7 +80,7 @@ class SilenceFilter:
         self.acknowledged = False
 
     def push(self, text: str, *, code: bool = False) -> str:
-        """Takes more visible text and returns what, of it and of the held text, is certain to be text."""
+        """Takes more visible text and returns the part of it and of the held text that is certain to be text."""
         if self._trims:
             text = text.lstrip(WHITE)
             self._trims = not text
@@ -92,7 +93,7 @@ class SilenceFilter:
         return self._read(text, over=None)
 
     def pause(self) -> str:
-        """White space follows (held back elsewhere): a token that it cuts short is text."""
+        """White space follows (it is held back elsewhere): a token that it cuts short is text."""
         return self._decide("word")
 
     def next_segment(self) -> str:
@@ -102,7 +103,7 @@ class SilenceFilter:
         return out
 
     def finish(self) -> str:
-        """The reply is over; what is held is a token, or text after all."""
+        """The reply is over; the held text is a token, or text after all."""
         out = self._decide("reply")
         if self._waiting:
             tail = "".join(self._waiting)
@@ -114,7 +115,7 @@ class SilenceFilter:
         return "" if self.silent and not self._started else out
 
     def _decide(self, over: Over) -> str:
-        """What of the held text is text; nothing is where it is only the mark-up around a token taken out."""
+        """The part of the held text that is text; none if it is only the mark-up around a removed token."""
         return self._read("", over=over) if self._held and not (self.silent or self._trims) else ""
 
     def _release(self) -> str:
@@ -161,7 +162,7 @@ class SilenceFilter:
             white = word
             while white > at and text[white - 1] in WHITE:
                 white -= 1
-            white += (word - white) // MOST_WHITE * MOST_WHITE  # white space past the limit is passed on
+            white += (word - white) // MOST_WHITE * MOST_WHITE  # white space beyond the limit is passed on
             out += self._pass(text[at:white])
             at = white
             if word == len(text):
@@ -194,7 +195,8 @@ class SilenceFilter:
         return not _is_inert(white[line_start + 1 :] if line_start >= 0 else self._line + white)
 
     def _token_end(self, text: str, word: int, found: re.Match[str], over: Over) -> int | None:
-        """Where a token at an edge ends, with what goes with it; 0: it is text; None: more text decides."""
+        """Where a token at an edge ends, including what is removed with it; 0 if it is text; None if more text has to
+        decide."""
         opening, end = text[word : found.start()], found.end()
         if "`" in opening:
             return self._code_end(text, opening, end, over)
@@ -216,7 +218,7 @@ class SilenceFilter:
         return None if over is None and _UNFINISHED.match(text, end) else end
 
     def _code_end(self, text: str, opening: str, end: int, over: Over) -> int | None:
-        """In back-ticks it counts only as the whole response."""
+        """The end of a token in back-ticks, which counts only if it is the whole reply."""
         closing = "".join(_CLOSING_OF.get(mark, "") for mark in reversed(opening))
         written = text[end:].rstrip(WHITE)
         if self._started or not (closing.startswith(written) if over is None else written == closing):
@@ -227,7 +229,7 @@ class SilenceFilter:
         return len(text)
 
     def _without_first(self, text: str, word: int, found: re.Match[str], end: int) -> str:
-        """The text without a token at its start; mark-up that was opened before it and is closed later stays."""
+        """The text without a token at its start. Mark-up that was opened before the token and is closed later stays."""
         self._take_note(found[0])
         opening, behind = text[word : found.start()], text[found.end() : end]
         rest = text[end:].lstrip(WHITE)
@@ -242,10 +244,10 @@ class SilenceFilter:
         self._asked = self._asked or SILENT in tokens
         self.acknowledged = self.acknowledged or ACKNOWLEDGED in tokens
 
-    # --- behind a token -------------------------------------------------------------------------
+    # --- after a token --------------------------------------------------------------------------
 
     def _read_tail(self, text: str, at: int, over: Over) -> tuple[str, int]:
-        """Waits on while no word comes; else what was waiting is text. Returns that, and the place reached."""
+        """Keeps waiting while no word comes; otherwise the waiting text is text. Returns it and the place reached."""
         run = (_NO_WORD if over is None else _NO_WORD_AT_END).match(text, at)
         if run:
             self._wait(run[0])
@@ -285,7 +287,7 @@ def _may_hold_token(text: str) -> bool:
 
 
 def _is_inert(line: str) -> bool:
-    """Whether a line that begins so is a quote or code (OD-36)."""
+    """Whether a line with this beginning is a quote or code (OD-36)."""
     begun = line.lstrip(WHITE)
     indent = line[: len(line) - len(begun)]
     return "\t" in indent or indent.count(" ") >= 4 or begun.startswith((">", "```"))

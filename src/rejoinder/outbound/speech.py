@@ -1,4 +1,4 @@
-"""What is read out of an answer (ME-2): its words, without marks, code, tables and addresses."""
+"""What is read aloud of an answer (ME-2): its words, without marks, code, tables and addresses."""
 
 import re
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LONGEST_READ = 100_000
-"""Characters of an answer that are looked at: what is read out is much shorter."""
+"""How many characters of an answer are considered; the text read aloud is much shorter."""
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t\u00a0]+")
 _ENDS = re.compile(r"[.!?\u2026](?=[\s\"')\]]|$)|[\u3002\uff01\uff1f\n]")
@@ -24,24 +24,25 @@ _SHORTEN = (
 
 
 def is_spoken(mode: TtsMode, *, by_voice: bool, marked: bool) -> bool:
-    """Whether an answer is spoken as a whole. `by_voice`: it was asked for by voice; `marked`: the agent wants it."""
+    """Whether an answer is spoken as a whole. `by_voice`: it was requested by voice. `marked`: the agent wants it
+    spoken."""
     if mode == "off":
         return False
     return mode == "always" or marked or (mode == "inbound" and by_voice)
 
 
 def granted_with(mode: TtsMode, granted: frozenset[str]) -> frozenset[str]:
-    """Where answers may be spoken, `<voice>` is granted as well (OD-52)."""
+    """The grants; `<voice>` is granted as well if answers may be spoken (OD-52)."""
     return granted | _VOICE if mode != "off" else granted
 
 
 def shortening_prompt(text: str, most: int) -> str:
-    """What the agent is asked where its answer is too long to be read out."""
+    """The prompt for the agent if its answer is too long to be read aloud."""
     return _SHORTEN.format(most=most, text=text)
 
 
 def speakable(text: str) -> str:
-    """The words of a Markdown text, a sentence at the end of each paragraph."""
+    """The words of a Markdown text; each paragraph ends like a sentence."""
     spoken: list[str] = []
     in_table = 0
     for token in parse(text[:LONGEST_READ]):
@@ -65,7 +66,7 @@ def _said(token: "Token") -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text up to the last sentence that fits; where not even one does, up to a word."""
+    """The text up to the last sentence that fits; if not even one fits, up to a word."""
     if len(text) <= most:
         return text
     ends = [match.end() for match in _ENDS.finditer(text, 0, most + 1) if match.end() <= most]

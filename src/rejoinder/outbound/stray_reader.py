@@ -1,7 +1,7 @@
 """The layer for tags that need a block but stand outside one (OD-57).
 
 Such a tag does nothing, and a problem says how to write it. If it is complete and alone on its lines, it is not shown
-either, except for a body that was to be spoken; in a sentence, or without an end, it is text, and told of as well.
+either, except for a body that was to be spoken. In a sentence, or without an end, it is text, and is reported too.
 """
 
 from msgspec import Struct
@@ -17,14 +17,14 @@ _MOST_BLANKS = 1024
 
 
 class _Stray(Struct):
-    """Its places are counted from its `<`."""
+    """A stray tag. Its positions are counted from its `<`."""
 
     name: str
     escaped: bool
     behind_tag: int
     searched: int
     end: int = 0
-    """Behind its closing tag, once that is found."""
+    """The position after its closing tag, once that is found."""
 
 
 class StrayReader(TagReader):
@@ -71,7 +71,8 @@ class StrayReader(TagReader):
         return start + stray.behind_tag
 
     def _find_end(self, stray: _Stray, text: str, start: int, final: bool) -> int | None:
-        """None: it is found; 0: more text decides; else it has none before this place."""
+        """Finds the closing tag. None if it is found; 0 if more text has to decide; otherwise there is none before this
+        position."""
         longest = start + LONGEST
         stop = min(len(text), longest + CLOSER_LENGTH)
         scan = start + stray.searched
@@ -88,7 +89,7 @@ class StrayReader(TagReader):
         return 0
 
     def _stray_is_text(self, stray: _Stray, text: str, at: int, end: int) -> int:
-        """Shows the tag and reads on behind it; up to `end` others of its name are not looked at again."""
+        """Shows the tag and continues after it; up to `end`, other tags of its name are not examined again."""
         self._stray, self._step = None, self._in_text
         self._without_body[stray.name] = self._offset + end
         behind = at + stray.escaped + stray.behind_tag

@@ -1,9 +1,10 @@
-"""Which way of showing an unfinished answer suits a place: the one that comes nearest to what is wanted (DE-20).
+"""Chooses how a place shows an unfinished answer: the way that is closest to the configured one (DE-20).
 
-Rule 1: other people's bots would read a draft as the answer, so nothing unfinished is shown where they are (DE-21). Our
-        own agents hear of each other's messages through their channel, which reports only whole ones.
-Rule 2: where somebody else sends what we plan, there are only whole messages.
-Rule 3: a way that the platform lacks is no error: the next best is taken, and the last is the whole answer at its end.
+Rule 1: other people's bots would take a draft for the answer, so nothing unfinished is shown where they are (DE-21).
+        Our own agents get each other's messages through their channel, which reports only whole ones.
+Rule 2: if another owner sends what we plan, there are only whole messages.
+Rule 3: it is no error if the platform lacks a way: the next best is used, and the last one is the whole answer at its
+        end.
 """
 
 from typing import Final
@@ -18,25 +19,25 @@ LIVE: Final = Streaming("live")
 
 
 class DraftAbilities(Struct, frozen=True):
-    """What a place can show of an unfinished answer."""
+    """How a place can show an unfinished answer."""
 
     read_by_bots: bool = False
-    """Bots of others read what is said there."""
+    """Other people's bots read what is said there."""
     opens_place: bool = False
-    """A message to it opens a new place, such as a post of a forum, so there is no message here to change."""
+    """A message to it opens a new place, such as a post in a forum, so there is no message here to change."""
     grows: bool = False
     """A message can be fed piece by piece, however long it gets."""
     edits: bool = False
     """A message can be changed after it was sent."""
     previews: bool = False
-    """What is written can be shown without being a message."""
+    """Unfinished text can be shown without being a message."""
     recognises: Recognises = "nothing"
     elsewhere: bool = False
     """Its home has another owner, who sends what is planned for it (SC-1)."""
 
 
 def streaming_for(wanted: Streaming, there: DraftAbilities) -> Streaming:
-    """Blocks are whole messages, so they need no ability but a place to stay in."""
+    """The way to use. Blocks are whole messages, so they only need a place in which they stay."""
     if wanted.mode == "off" or there.read_by_bots or there.opens_place:
         return OFF
     if wanted.mode == "blocks":

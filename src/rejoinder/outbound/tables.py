@@ -1,6 +1,6 @@
-"""What follows from each answer of a platform, as Markdown: docs/delivery.md is filled from `BLOCKS`.
+"""What follows from each answer of a platform, as Markdown; docs/delivery.md is filled from `BLOCKS`.
 
-The table is made by calling `judge` itself, case by case, so that it cannot differ from what is done.
+The table is made by calling `judge` itself, case by case, so that it cannot differ from the behaviour.
 """
 
 from collections.abc import Callable

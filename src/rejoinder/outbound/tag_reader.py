@@ -51,7 +51,7 @@ class _Child(Struct):
 
 @lru_cache(maxsize=16)
 def _names(registry: Registry) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of tags that are never mere noise in a block; and those of closing tags."""
+    """The names of tags that are never mere noise in a block, and the names of closing tags."""
     significant = frozenset((BLOCK, f"/{BLOCK}", MARKER, *registry.tags)) - registry.wanting
     return significant, frozenset(f"/{name}" for name in registry.tags)
 
@@ -80,7 +80,7 @@ class TagReader(CodeReader):
         self._wanting = registry.wanting
         self._significant, self._closing = _names(registry)
         self._has_trigger = has_trigger
-        self._marker = False  # a <no-reply/> was taken out
+        self._marker = False  # whether a <no-reply/> was taken out
         self._opened: set[str] = set()  # tags whose closing tag must be taken out as well
         self._suggestions = 0
         super().__init__(visible)
@@ -91,7 +91,7 @@ class TagReader(CodeReader):
         self._scanner: actions.TagScanner | None = None
         self._scanned_name = ""
         self._child: _Child | None = None
-        self._without_body: dict[str, int] = {}  # tag name -> offset up to which we know that it is never closed
+        self._without_body: dict[str, int] = {}  # tag name -> offset up to which it is known never to be closed
         self._bare: list[_Bare] = []
         self._bare_size = 0
 
@@ -171,7 +171,7 @@ class TagReader(CodeReader):
         if broken == "tag" and not self._in_block and (name != BLOCK or text[behind_name:end].strip(WHITE)):
             self._step = self._in_text
             if text.find("`", behind_name, end) >= 0 or text.find("~~~", behind_name, end) >= 0:
-                end = behind_name  # prose that names a tag: what follows may open code, and is read again
+                end = behind_name  # prose that names a tag: the rest may open code, so it is read again
             self._plain(text[at:end])
             return end
         return self._whole_tag(text, start, end, name, broken=broken, escaped=at < start)
@@ -215,11 +215,13 @@ class TagReader(CodeReader):
         return name in self._registry.bodiless or not self._bare
 
     def _stands_anywhere(self, name: str) -> bool:
-        """Whether it also counts inside a sentence: the block, the marker, the closing tag of a tag with a body."""
+        """Whether the tag also counts inside a sentence: the block, the marker, the closing tag of a tag with a
+        body."""
         return name in (BLOCK, MARKER) or (name in self._registry.tags and name not in self._registry.bodiless)
 
     def _noise_end(self, text: str, found: re.Match[str]) -> int:
-        """The end of a run of tags in a block that are dropped without notice, with the white space between them; or 0.
+        """The end of a run of tags in a block that are dropped without notice, with the white space between them; 0 if
+        there is none.
 
         These are closing tags and, once no more problems are reported, unknown tags and those without attributes.
         """
@@ -257,7 +259,7 @@ class TagReader(CodeReader):
             return len(beginning.removeprefix("/")) <= _LONGEST_NAME
         names = [BLOCK, MARKER, *("/" + name for name in self._opened)]
         if self._prefix:
-            names += self._registry.with_body  # it is text, but is told of when its name is whole
+            names += self._registry.with_body  # it is text, but is reported once its name is complete
         else:
             names += self._registry.bodiless if self._bare else self._registry.tags
         if self._bare:
@@ -301,7 +303,7 @@ class TagReader(CodeReader):
         return end
 
     def _begin_stray(self, text: str, start: int, end: int, name: str, *, broken: str | None, escaped: bool) -> int:
-        """A tag that needs a block, at the start of a line outside one."""
+        """Begins a tag that needs a block, at the start of a line outside one."""
         raise NotImplementedError
 
     def _take_out(self, raw: str, name: str, opening: str, broken: str | None) -> None:

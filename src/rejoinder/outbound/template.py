@@ -1,7 +1,7 @@
 """The operator's templates, in which `{{Name}}` is filled from the message being answered (DE-5).
 
-Names are the fields of `Inbound`, in any spelling: `{{MessageId}}` is `message_id`. What is filled in is not expanded
-again, and an unknown name is empty.
+Names are the fields of `Inbound`, in any spelling: `{{MessageId}}` is `message_id`. Values are not expanded again, and
+an unknown name is empty.
 """
 
 import re
@@ -17,7 +17,8 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def values_of(inbound: Inbound, session: str, *, stripped: str = "", is_new: bool = False) -> dict[str, str]:
-    """What can be filled in: every field that is a word or a person, and three that are not part of the message."""
+    """The values that can be filled in: every field that is a word or a person, and three that are not part of the
+    message."""
     fields = {_squashed(name): _shown(getattr(inbound, name)) for name in Inbound.__struct_fields__}
     return {
         **fields,

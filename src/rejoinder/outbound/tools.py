@@ -1,4 +1,4 @@
-"""How people see that the agent uses a tool (DE-23): by what it does, or by its kind alone, or not at all."""
+"""How people see that the agent uses a tool (DE-23): with its title, only with its kind, or not at all."""
 
 from typing import Final, Literal
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 Display = Literal["full", "compact", "none"]
 WorkPlace = Literal["chat", "log", "nowhere"]
-"""Where people follow a turn: a sub-agent's in its log, and nobody follows one that only listens, or a heartbeat."""
+"""Where people can follow a turn: a sub-agent's in its log; nobody follows a heartbeat, or a turn that only listens."""
 
 TOOL_MARK: Final = "🔧 "
 TELLING: Final = frozenset({"execute", "other"})
@@ -14,7 +14,7 @@ TELLING: Final = frozenset({"execute", "other"})
 
 
 def display_for(configured: Display | None, *, group: bool, trusted: bool) -> Display:
-    """`trusted`: everybody who asked is on the allow-list. Others see no more than the kind."""
+    """`trusted`: whether everybody who asked is on the allow-list; others see only the kind."""
     wanted = configured or ("compact" if group else "full")
     return "compact" if wanted == "full" and not trusted else wanted
 
@@ -22,8 +22,8 @@ def display_for(configured: Display | None, *, group: bool, trusted: bool) -> Di
 def work_shown(
     verbose: str, configured: Display | None, *, place: WorkPlace = "chat", group: bool, trusted: bool
 ) -> tuple[Display, bool]:
-    """How tools are shown where `/verbose` is `on` or `full`, and whether their output is, too: never where others read
-    along. A log has all of it."""
+    """How tools are shown if `/verbose` is `on` or `full`, and whether their output is shown too, which it never is
+    where others read. A log has everything."""
     if place == "log":
         return "full", True
     if place == "nowhere" or verbose == "off":
@@ -33,7 +33,7 @@ def work_shown(
 
 
 def tool_name(title: str, kind: str, display: Display, *, group: bool) -> str:
-    """What is shown after the mark. In a group anybody may read along, so no command line is shown there, whatever is
+    """The text after the mark. In a group anybody may be reading, so command lines are never shown there, whatever is
     configured."""
     by_kind = display == "compact" or (group and kind in TELLING)
     return kind if by_kind else " ".join(title.split())

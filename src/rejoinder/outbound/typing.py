@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from rejoinder.session import TypingMode
 
 Sign = Literal["run", "thought", "text", "tool"]
-"""What a run shows: that it has begun, that it thinks, that it writes, that it uses a tool."""
+"""The signs of life of a run: it has begun, thinks, writes, or uses a tool."""
 
 STARTS_ON: Final[dict[TypingMode, tuple[Sign, ...]]] = {
     "never": (),
@@ -34,7 +34,7 @@ class TypingSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def mode_for(configured: TypingMode | None, *, direct: bool, mentioned: bool, heartbeat: bool) -> TypingMode:
-    """Never for heartbeats; else as configured; else at once where a person certainly waits for an answer."""
+    """Never for heartbeats; otherwise as configured; by default at once if a person certainly waits for an answer."""
     if heartbeat:
         return "never"
     return configured or ("instant" if direct or mentioned else "message")
@@ -76,7 +76,7 @@ class TypingPhase(Enum):
     OFF = "over"
 
 
-WAITING, DELAYED, SHOWING, PAUSED, OFF = TypingPhase  # by name: to look one up on its class costs more than to compare
+WAITING, DELAYED, SHOWING, PAUSED, OFF = TypingPhase  # because a look-up on the class costs more than a comparison
 
 
 class Typing(Struct, frozen=True):
@@ -93,7 +93,7 @@ Decision = tuple[Typing, tuple[Action, ...]]
 def step(typing: Typing, event: Event) -> Decision:
     if typing.phase is OFF:
         return typing, ()
-    if type(event) is SignOfLife:  # not `isinstance`: of a Struct that takes ten times as long to deny
+    if type(event) is SignOfLife:  # not `isinstance`: for a Struct a negative answer takes ten times as long
         return _seen(typing, event.sign)
     if type(event) is Woke:
         return _woke(typing)

@@ -10,7 +10,7 @@ def usage_line(
     context_tokens: int,
     model: str | None,
 ) -> str:
-    """Empty where nobody asked for it with `/usage`."""
+    """The line; empty unless it was requested with `/usage`."""
     if detail not in ("tokens", "full"):
         return ""
     line = f"{tokens_in} tokens in, {tokens_out} out"

@@ -1,7 +1,8 @@
 """Decides what follows from a platform's response to an operation, without I/O (DE-31, DE-32, DE-13, OD-62).
 
-Rule 1: what certainly did not arrive is tried again; what the platform will never accept, once more in a reduced form.
-Rule 2: what may have arrived is not repeated, unless that is harmless or configured.
+Rule 1: an operation that certainly did not arrive is tried again; one that the platform will never accept is tried once
+        more in a reduced form.
+Rule 2: an operation that may have arrived is not repeated, unless that is harmless or configured.
 Rule 3: an operation that adds no text, such as the opening of a draft, is never left for a person to decide.
 Rule 4: where the platform can be asked, it is asked for half a minute whether a message is there (`judge_look`).
 docs/delivery.md has the whole grid, generated from `judge`.
@@ -18,11 +19,11 @@ from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove,
 OnUnknown = Literal["hold", "resend"]
 """What to do with a message if it is unknown whether it arrived (DU-3)."""
 Recognises = Literal["keys", "messages", "openings", "nothing"]
-"""How an unanswered call can be followed up: the platform takes a key once; it can be asked for any message of ours, or
-only for the opening of a draft; or there is no way to tell."""
+"""How to find out about an unanswered call: the platform accepts each key only once; it can be asked for any message of
+ours, or only for the opening of a draft; or there is no way to tell."""
 Omission = Literal["formatting", "message", "target", "thread", "kind"]
-"""What a later try leaves out: the format, the message that was to be edited, the one that was to be replied to, the
-thread that was to be opened, the display of a file as what it is."""
+"""What a later try leaves out: the format, the message to edit, the message to reply to, the thread to open, or the
+display of a file by its kind."""
 
 LONGEST_PAUSE: Final = 30.0
 """Seconds, before jitter: this bounds how long after an outage the waiting messages are sent."""
@@ -37,15 +38,15 @@ time: about half a minute in all (DU-3)."""
 
 
 class Arrived(Struct, frozen=True):
-    """`place`: where the message was put, if not where it was sent."""
+    """`place`: where the message is, if not where it was sent."""
 
     message: str
     place: Route | None = None
 
 
 class Retry(Struct, frozen=True):
-    """`omits`: what the next try leaves out. `everywhere`: the whole account waits that long. `refused`: the
-    account waits until the platform accepts a call again, which is tried from time to time."""
+    """`omits`: what the next try leaves out. `everywhere`: the whole account waits for that long. `refused`: the
+    account waits until the platform accepts a call again, and one is tried from time to time."""
 
     seconds: float
     error: str
@@ -66,7 +67,7 @@ class HoldBack(Struct, frozen=True):
 
 
 class Forget(Struct, frozen=True):
-    """Whether it arrived or not makes no difference, so nobody has to decide anything."""
+    """It makes no difference whether it arrived, so nobody has to decide anything."""
 
     error: str
 
@@ -173,7 +174,8 @@ def _ended(operation: Operation, reason: str) -> Verdict:
 
 
 def _is_low_priority(operation: Operation) -> bool:
-    """A message to one person about what they have just pressed or chosen is of no use later (CH-3)."""
+    """A message to one person about a button they have just pressed or a command they chose is of no use later
+    (CH-3)."""
     return (
         isinstance(operation, Say) and operation.part.only_for is not None and operation.part.reply_context is not None
     )
@@ -190,7 +192,7 @@ def _has_words(operation: Operation) -> bool:
 
 
 def _opens_thread(operation: Operation) -> bool:
-    """A draft is not opened in another place; its answer is sent in one piece."""
+    """Whether the operation opens a thread. A draft is not opened in another place; its answer is sent in one piece."""
     return isinstance(operation, Say) and operation.part.opens is not None
 
 
@@ -199,7 +201,7 @@ def _shows_files(operation: Operation) -> bool:
 
 
 def _lost_target(operation: Operation, omitted: frozenset[str]) -> Omission | None:
-    """Which reference to a missing message to omit, if the operation can do without it."""
+    """The reference to a missing message that can be omitted, if there is one."""
     match operation:
         case Amend() if "message" not in omitted:
             return "message" if operation.resend_if_gone else None

@@ -1,6 +1,6 @@
-"""What has become certain of a reply: its visible text, with the white space that stays, and the events beside it.
+"""The certain part of a reply: its visible text, with the white space that stays, and the events beside it.
 
-White space is held back until a visible character follows, so that it can go with a directive taken out of it.
+White space is held back until a visible character follows, so that it can be removed with a directive.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from rejoinder.outbound.silence import SilenceFilter
 from rejoinder.rendering.white_space import MOST_WHITE, WHITE
 
 MOST_PROBLEMS = 100
-"""How many problems of a turn are reported: an output that is all mistakes must not become a log that is all noise."""
+"""How many problems of a turn are reported, so that an output full of mistakes does not fill the log."""
 
 MOST_KEPT = 65_536
 """How much of the text is kept for a directive that takes it as its body (OD-5)."""
@@ -23,23 +23,22 @@ class VisibleText:
 
     def __init__(self, silence: SilenceFilter, *, heartbeat: bool, ack_max_chars: int) -> None:
         self._silence = silence
-        self._pending: list[str | None] = []  # text not yet joined, None where something was taken out of it
+        self._pending: list[str | None] = []  # text not joined yet, with None where something was taken out
         self._in_code = False
         self._acknowledging = heartbeat
         self._ack_max_chars = ack_max_chars
-        self._unsaid = ""  # the text of a heartbeat turn, while it may still be a mere acknowledgement
+        self._unsaid = ""  # the text of a heartbeat turn, while it may still be just an acknowledgement
         self._events: list[ReplyEvent] = []
         self._fresh: list[str] = []  # text not yet made an event
         self._space = ""  # white space since the last visible character
         self._gap: list[str] | None = None  # the same, once something was taken out of it
         self._gap_width = 0
         self._behind_cut = False  # no visible character has come since something was taken out
-        self._tentative: list[str | None] | None = (
-            None  # text that is taken out if nothing visible follows, and what did
-        )
+        self._tentative: list[str | None] | None = None
+        """Text that is taken out if nothing visible follows, and what followed it."""
         self._kept: list[str] | None = None  # the text so far, if it is wanted as a body
         self._kept_size = 0
-        self._inside = ""  # white space after a child of a block: dropped if only markup follows
+        self._inside = ""  # white space after a child of a block, dropped if only markup follows
         self._problems = 0
         self._begun = False  # a visible character has come, though the silence filter may still hold it
         self.said = False
@@ -51,13 +50,13 @@ class VisibleText:
     # --- text -----------------------------------------------------------------------------------
 
     def code(self, begins: bool) -> None:
-        """Code begins or ends here."""
+        """Notes that code begins or ends here."""
         if self._pending:
             self._join()
         self._in_code = begins
 
     def text(self, text: str) -> None:
-        """Text that people see, with at least one visible character."""
+        """Adds text that people see, with at least one visible character."""
         if self._tentative is not None:
             self._pending += self._tentative
             self._tentative = None
@@ -73,18 +72,19 @@ class VisibleText:
             (self._pending if self._tentative is None else self._tentative).append(white)
 
     def cut(self) -> None:
-        """A directive was taken out here."""
+        """Notes that a directive was taken out here."""
         self._inside = ""
         self._behind_cut = True
         (self._pending if self._tentative is None else self._tentative).append(None)
 
     def tentative(self, text: str) -> None:
-        """Text that may be taken out: it stays if something visible follows it in this segment."""
+        """Adds text that may be taken out: it stays if something visible follows it in this segment."""
         self.text(text)
         self._tentative = [self._pending.pop()]
 
     def end_tentative(self, instead: str = "") -> bool:
-        """The segment ends. Whether the last visible thing in it was tentative: it is taken out, or replaced."""
+        """The segment ends. Returns whether the last visible text in it was tentative; then it is taken out, or
+        replaced."""
         if self._tentative is None:
             return False
         self._pending += [instead or None, *self._tentative[1:]]
@@ -142,7 +142,7 @@ class VisibleText:
             self._say(self._silence.pause())
 
     def _keep(self, white: str) -> None:
-        """Holds white space after text until it is known what follows; past the limit it is passed on as text."""
+        """Holds white space after text until it is known what follows; beyond the limit it is passed on as text."""
         while len(white) >= MOST_WHITE:
             self._pass(white[:MOST_WHITE])
             white = white[MOST_WHITE:]
@@ -179,7 +179,7 @@ class VisibleText:
         return [white]
 
     def _widen(self, gap: list[str], white: str) -> None:
-        """Adds white space where something was taken out; past the limit it is dropped."""
+        """Adds white space where something was taken out; beyond the limit it is dropped."""
         room = MOST_WHITE - self._gap_width
         if white and room > 0:
             gap.append(white[:room])
@@ -244,7 +244,7 @@ class VisibleText:
     def finish(self, *, marker: bool, otherwise: str, taking_text: Sequence[Directive] = ()) -> bool:
         """Ends the turn; returns whether it is silent.
 
-        `otherwise` is shown if the reply would be empty; `taking_text` are directives with the text as their body.
+        `otherwise`: shown if the reply would be empty. `taking_text`: directives with the text as their body.
         """
         if self._pending:
             self._join()

@@ -1,9 +1,10 @@
-"""Markdown becomes what a platform takes, for drafts and finals alike (DE-1); pure, for floors and channels.
+"""Turns Markdown into what a platform takes, in the same way for drafts and finals (DE-1). Pure, for floors and
+channels.
 
-`messages` does all of it: it cuts a text into source chunks, each of which fits when it is rendered (DE-10 to DE-14).
+`messages` does everything: it cuts a text into source chunks that fit once they are rendered (DE-10 to DE-14).
 
 Markdown     markdown, markdown_parsers, layout: a text as blocks and runs; tables; fence
-renderers    plain, marks: what channels build their own renderer from; a channel's own is in its folder
+renderers    plain, marks: parts from which channels build their renderers; a channel's own is in its folder
 cutting      chunk, atoms, enclosures, white_space
 reactions    emoji, slack_names
 """
@@ -19,7 +20,7 @@ from rejoinder.rendering.chunk import cut, length
 from rejoinder.rendering.white_space import is_seen
 
 REMEMBERED, LONGEST_REMEMBERED = 128, 4096
-"""How many renderings are cached, and the longest source that is."""
+"""How many renderings are cached, and the longest source that is cached."""
 
 
 def _as_written(source: str, tables: TableStyle) -> Rendering:
@@ -27,15 +28,15 @@ def _as_written(source: str, tables: TableStyle) -> Rendering:
 
 
 class Renderer(Struct, frozen=True):
-    """What a platform makes of Markdown; by default it shows Markdown itself."""
+    """How to render Markdown for a platform; the default is a platform that shows Markdown itself."""
 
     render: Callable[[str, TableStyle], Rendering] = _as_written
     plain: Callable[[str], Rendering] = Rendering
-    """The source as it was written, for a platform that refused the formatting; as safe as the rendering."""
+    """Renders the source as written, for a platform that refused the formatting; it is as safe as the rendering."""
     size: Callable[[Rendering], int] | None = None
-    """For a platform that does not count the length of the text."""
+    """Measures a rendering, if the platform counts something other than its text."""
     keeps_prose: bool = False
-    """It shows plain words in plain paragraphs as they are: they are then sent without asking it (`is_prose`)."""
+    """Whether it leaves plain words in plain paragraphs unchanged; such texts skip the renderer (`is_prose`)."""
 
 
 MARKDOWN = Renderer(keeps_prose=True)
@@ -57,7 +58,7 @@ class RenderedMessage(Struct, frozen=True):
     source: str
     rendering: Rendering
     fallback: Rendering
-    """What is sent once when the platform refuses the rendering (DE-13)."""
+    """Sent once if the platform refuses the rendering (DE-13)."""
 
 
 _MARKS = re.compile(
@@ -68,9 +69,9 @@ _LINE_MARKS = ("\n ", " \n", "\n-", "\n+", "\n\n\n")
 
 
 def is_prose(text: str) -> bool:
-    """Whether it is plain words in plain paragraphs, which most renderers show unchanged, without a parser.
+    """Whether the text is plain words in plain paragraphs, which most renderers show unchanged. It needs no parser.
 
-    Each search looks for characters only: one with alternatives would hold the interpreter for long in a long text.
+    Each search looks only for characters: one with alternatives would hold the interpreter for too long in a long text.
     """
     if not text or _MARKS.search(text):
         return False
@@ -86,7 +87,8 @@ def is_prose(text: str) -> bool:
 
 
 def render(source: str, renderer: Renderer, tables: TableStyle = "code") -> Rendering:
-    """One message. A source of nothing but markup, such as `#`, is shown as it is: it was meant to be seen."""
+    """Renders one message. A source that is only markup, such as `#`, is shown as it is, because it was meant to be
+    seen."""
     if renderer.keeps_prose and is_prose(source):
         return Rendering(source)
     return (_remembered if len(source) <= LONGEST_REMEMBERED else _rendered)(source, renderer, tables)

@@ -1,4 +1,4 @@
-"""Pieces of a text that no cut may fall into: addresses, escapes, references, links, code spans, words in bold or
+"""Pieces of a text inside which no cut may fall: addresses, escapes, references, links, code spans, words in bold or
 italics, graphemes (DE-11)."""
 
 import re
@@ -11,24 +11,25 @@ _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _REFERENCE = r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});"
 _BRACKETED = r"<[^<>\s]{1,100}>"
 _LINK = r"!?\[[^\[\]\n]+\]\((?:[^()\s]|\([^()\s]*\))*\)"
-# Each runs from one mark to the next, so that no character is looked at in more than one attempt.
+# Each pattern runs from one mark to the next, so that no character is examined in more than one attempt.
 _MARKED = r"\*\*[^*\n]+\*\*|~~[^~\n]+~~|(?<![\w*])\*[^*\s][^*\n]*\*(?![\w*])|\b_[^_\s][^_\n]*_\b"
 _ATOM = re.compile("|".join((_LINK, _ADDRESS, _ESCAPE, _REFERENCE, _BRACKETED, _MARKED)), re.IGNORECASE)
 _STEP = 8192
-"""Characters that are searched at once."""
+"""How many characters are searched at once."""
 _TICKS_OR_PARAGRAPH = re.compile(r"(?<!\\)`+|\n[ \t]*\n")
 _ZERO_WIDTH_JOINER = "\u200d"
 # The signs that join two letters of an Indic script into one.
 _LINKS = frozenset("\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d")
-# Unicode calls these letters, but they are part of the one before: Thai, Lao, narrow Katakana, decomposed Hangul.
+# Unicode calls these letters, but they belong to the previous one: Thai, Lao, narrow Katakana, decomposed Hangul.
 _ENDS = frozenset(("\u0e33", "\u0eb3", "\uff9e", "\uff9f", "\u200c", *map(chr, range(0x1160, 0x1200))))
 
 
 class Atoms:
-    """Where the atoms of a text lie. What does not fit into a message is no atom: it may be cut between its words."""
+    """The positions of the atoms of a text. A piece that does not fit into a message is no atom: it may be cut between
+    its words."""
 
     def __init__(self, text: str, longest: int, fits: Callable[[str], bool]) -> None:
-        """`longest`: more characters than these never fit."""
+        """`longest`: a piece with more characters than this never fits."""
         self._starts: list[int] = []
         self._ends: list[int] = []
         for start, end in sorted((*_matches(text, longest), *code_spans(text))):
@@ -49,11 +50,11 @@ class Atoms:
 
 
 def _matches(text: str, longest: int) -> Iterator[tuple[int, int]]:
-    """Searches in steps: one search of a long text would hold the interpreter, and with it the event loop."""
+    """Searches in steps, because one search of a long text would hold the interpreter, and with it the event loop."""
     at = 0
     while at < len(text):
-        stop = at + _STEP  # the next step finds what begins here
-        line = text.find("\n", stop, stop + longest)  # no atom goes on in the next line
+        stop = at + _STEP  # the next step finds matches that begin here
+        line = text.find("\n", stop, stop + longest)  # no atom continues in the next line
         for found in _ATOM.finditer(text, at, line if line >= 0 else stop + longest):
             if found.start() >= stop:
                 break
@@ -93,7 +94,7 @@ def _spans_of(runs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def is_inside_grapheme(text: str, first: int, at: int) -> bool:
-    """Whether a cut here tears apart what people see as one character; the search goes back no further than `first`."""
+    """Whether a cut here would split what people see as one character. The search goes back no further than `first`."""
     if at >= len(text):
         return False
     before, behind = text[at - 1], text[at]
@@ -101,7 +102,7 @@ def is_inside_grapheme(text: str, first: int, at: int) -> bool:
         begin = at - 1
         while begin > first and _is_regional(text[begin - 1]):
             begin -= 1
-        return (at - begin) % 2 == 1  # a flag is a pair of them
+        return (at - begin) % 2 == 1  # a flag is a pair of these
     if before in _LINKS and behind.isalpha():
         return True
     return before == _ZERO_WIDTH_JOINER or before + behind == "\r\n" or _extends(behind)

@@ -1,16 +1,15 @@
 """Cut a text into messages that a platform takes (DE-10, DE-11).
 
-Rule 1: a cut falls after a paragraph, else after a line, a sentence or a word. Only if none of these ends in the second
-half of what fits does it fall elsewhere.
+Rule 1: a cut falls after a paragraph, otherwise after a line, a sentence or a word. It falls elsewhere only if none of
+these ends in the second half of what fits.
 Rule 2: no cut falls inside a grapheme, an escape, an address, a link, a code span or words in bold, if these fit into
 a message.
 Rule 3: code and tables are cut at the ends of their lines, closed, and opened again with the fence or the head, which
-count towards the length. Only a line of code that fits into no message is cut inside. The rest of a cut heading is
-again a heading.
+count towards the length. Only a line of code that fits into no message is cut inside. The rest of a cut heading is a
+heading again.
 Rule 4: white space at a cut is dropped, but a line that begins a message keeps its indentation; if that would turn a
 list item into code, the lines are moved to the left. Nothing else is dropped.
-Rule 5: the last message has at least three lines, if the one before can spare them.
-A text that fits is not changed.
+Rule 5: the last message has at least three lines, if the previous one can spare them. A text that fits is not changed.
 """
 
 import re
@@ -30,7 +29,7 @@ _LINE = re.compile(r"(?=\n)")
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]*_]*(?=\s)|[。！？][」』）”’]*")
 _WORD = re.compile(r"(?=\s)")
 _BOUNDARIES = (_PARAGRAPH, _LINE, _SENTENCE, _WORD)
-_BEYOND = 2  # so that the end of a line or a paragraph is found even if it begins where the room ends
+_BEYOND = 2  # so that the end of a line or a paragraph is found even at the very end of the room
 _WHITE = re.compile(r"\s*")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
 _WHOLE_LINE = re.compile(r"(?:(?<=\n)|\A)[ \t]*\S")
@@ -39,13 +38,13 @@ _MOST_INDENTATION = 3  # of a line that is not code
 
 
 class Chunk(Struct, frozen=True):
-    """One message: a piece of the source, and what had to be put around it."""
+    """One message: a piece of the source, and the text that had to be put around it."""
 
     opening: str
     source: str
     closing: str
     columns: int = 0
-    """How far to the left its lines are moved, as long as they belong to the list that was cut."""
+    """By how many columns its lines are moved to the left, as long as they belong to the list that was cut."""
 
     @property
     def text(self) -> str:
@@ -55,7 +54,7 @@ class Chunk(Struct, frozen=True):
 
 def length(text: str, unit: LengthUnit = "characters") -> int:
     """The length of the text as the platform counts it."""
-    if text.isascii():  # then all of them count the same
+    if text.isascii():  # then all units are the same
         return len(text)
     match unit:
         case "characters":
@@ -69,9 +68,9 @@ def length(text: str, unit: LengthUnit = "characters") -> int:
 def cut(
     text: str, limit: int | None, unit: LengthUnit = "characters", rendered: Callable[[str], int] | None = None
 ) -> list[Chunk]:
-    """The messages a text becomes, with what was added kept apart; none if it has no visible character.
+    """The messages of a text, with added text kept apart; none if the text has no visible character.
 
-    `rendered` gives a message's length in the platform's format.
+    `rendered` returns a message's length in the platform's format.
     """
     if not is_seen(text):
         return []
@@ -96,7 +95,7 @@ def _moved(source: str, columns: int) -> str:
             if (indentation := _indentation(line)) < columns:
                 if number:
                     break
-                continue  # this line began in the message before
+                continue  # this line began in the previous message
             lines[number] = " " * (indentation - columns) + line[line.index(words[0]) :]
     return "\n".join(lines)
 
@@ -112,7 +111,8 @@ class _Cutter:
         self._starts = [found.start for found in self._enclosures]
 
     def _can_repeat(self, enclosure: Enclosure) -> bool:
-        """A fence line or a head that fills half a message is not repeated: it would leave little room for the rest."""
+        """Whether the fence line or the head can be repeated. One that fills half a message would leave little room for
+        the rest."""
         opening = max(self._text[enclosure.start : enclosure.inside], enclosure.opening, key=self._length)
         around = opening + enclosure.closing
         return max(self._length(around), self._rendered(around) if self._rendered else 0) <= self._limit // 2
@@ -150,7 +150,7 @@ class _Cutter:
         room = max(1, room - self._length(self._opening(at)))
         end = self._fitting(at, room)
         visible = self._skip_white(at)
-        if end <= visible:  # indentation that fills a whole message would make an empty one
+        if end <= visible:  # indentation that fills a whole message would make it empty
             at = visible
             end = max(self._fitting(at, room), at + 1)
         if end < len(self._text):
@@ -216,8 +216,8 @@ class _Cutter:
             if around.start >= least:
                 return around.start
             closed = self._fitting(at, room - self._length(around.closing))
-            last = len(self._text[at : around.end].rstrip()) + at - 1  # leaves some of the code for the next message
-            least = max(least, around.inside + 1)  # two fences with nothing between would look like a code span
+            last = len(self._text[at : around.end].rstrip()) + at - 1  # leaves some code for the next message
+            least = max(least, around.inside + 1)  # two fences with nothing in between would look like a code span
             end = max(least, min(closed, last))
         return self._anywhere(at, end, least)
 

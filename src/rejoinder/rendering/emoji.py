@@ -1,8 +1,8 @@
-"""Reactions: what an agent calls an emoji, and what each platform calls it (OD-70, OD-71).
+"""Emoji for reactions: the names that agents use, and the names on each platform (OD-70, OD-71).
 
-Rule 1: the names are those of the `emoji` package; there is no second list of them here.
-Rule 2: what a platform calls an emoji is a projection of the one table, declared by its channel (`ReactionNames`).
-Rule 3: nothing raises, and nothing is guessed silently: what is changed or refused carries a note.
+Rule 1: the names come from the `emoji` package; there is no second list here.
+Rule 2: a platform's names are a projection of this one table, declared by its channel (`ReactionNames`).
+Rule 3: nothing raises, and nothing is guessed silently: a changed or refused emoji carries a note.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from rejoinder.rendering.slack_names import slack_name
 
 
 class Projection(Struct, frozen=True):
-    """What a platform is sent for an emoji; `value` is None if it has nothing like it."""
+    """What is sent to a platform for an emoji; `value` is None if the platform has no such emoji."""
 
     value: str | None
     note: str | None = None
@@ -26,21 +26,21 @@ def _no(name: str) -> bool:
 
 
 class ReactionNames(Struct, frozen=True):
-    """What a platform calls an emoji; by default it takes any."""
+    """A platform's names for emoji; by default it takes any emoji."""
 
     named: Callable[[str], Projection] = Projection
-    """What it is sent for a fully qualified emoji without skin tone."""
+    """Returns what to send for a fully qualified emoji without skin tone."""
     takes_own: Callable[[str], bool] = _no
-    """Whether a name that is no emoji may be one that people added there."""
+    """Whether a name that is no emoji may be a custom emoji that people added there."""
     words: str = "any emoji"
-    """What it takes, as the docs say it."""
+    """What it takes, in the words of the docs."""
 
 
 ANY_EMOJI = ReactionNames()
 
 
 def resolve(name: str) -> str | None:
-    """The one emoji meant by a name, `:name:` or Unicode, fully qualified and without skin tone.
+    """The emoji that a name, `:name:` or Unicode stands for, fully qualified and without skin tone.
 
     >>> resolve("thumbs_up"), resolve(":+1::skin-tone-3:"), resolve("👍🏽"), resolve("thumbup")
     ('👍', '👍', '👍', None)
@@ -57,12 +57,12 @@ def project(emoji: str, names: ReactionNames) -> Projection:
 
 
 def slack_name_of(emoji: str) -> str | None:
-    """The short name that Slack has for an emoji; None where it has none."""
+    """Slack's short name for an emoji; None if it has none."""
     return _slack_name(_emoji_tables(), bare(emoji))
 
 
 def emoji_called_by_slack(name: str) -> str | None:
-    """The reverse: the emoji that Slack has under a short name, or one of its other names; None where it has none."""
+    """The reverse: the emoji with this short name on Slack, or one of its other names; None if there is none."""
     return _by_slack_name().get(name) or resolve(name)
 
 
@@ -89,7 +89,7 @@ class _EmojiTables(Struct, frozen=True):
     forms: dict[str, str]  # bare emoji -> its fully qualified form
     names: dict[str, str]  # folded name -> emoji
     aliases: dict[str, tuple[str, ...]]  # bare emoji -> names as the package spells them
-    versions: dict[str, float]  # bare emoji -> the Emoji version that brought it
+    versions: dict[str, float]  # bare emoji -> the Emoji version that introduced it
 
 
 @cache
@@ -121,11 +121,11 @@ def _emoji_tables() -> _EmojiTables:
     tables = _EmojiTables(forms=forms, names=names, aliases=aliases, versions=versions)
     for plain, form in forms.items():
         if plain in aliases and (slack := _slack_name(tables, plain)):
-            names.setdefault(_folded(slack), form)  # what people write in Slack is understood everywhere
+            names.setdefault(_folded(slack), form)  # Slack's names are understood everywhere
     return tables
 
 
-# What models write and the package lacks.
+# Names that models write and the package lacks.
 _NICKNAMES = {"check": "✅", "checkmark": "✅", "cross": "❌", "party": "🎉", "lol": "😂"}
 
 _SELECTORS = "\ufe0e\ufe0f"
@@ -150,7 +150,7 @@ _PAIRS = {
 
 
 def bare(emoji: str) -> str:
-    """Without variation selectors and skin tones: the key under which all its forms meet."""
+    """The emoji without variation selectors and skin tones: the common key of all its forms."""
     return emoji.translate(_WITHOUT_DRESS)
 
 
@@ -160,7 +160,7 @@ def _folded(name: str) -> str:
     return word[:1] + word[1:].replace("-", "_").replace(" ", "_")  # `-1` keeps its sign
 
 
-# --- what is no emoji ---------------------------------------------------------------------------
+# --- names that are no emoji --------------------------------------------------------------------
 
 
 def _project_custom(word: str, names: ReactionNames) -> Projection:

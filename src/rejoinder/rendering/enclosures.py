@@ -1,4 +1,4 @@
-"""Blocks that a cut must close and open again: code fences and tables (DE-11)."""
+"""Blocks that have to be closed and opened again at a cut: code fences and tables (DE-11)."""
 
 import re
 
@@ -12,24 +12,24 @@ _LEAST_CODE_INDENT = 4
 
 
 class Enclosure(Struct, frozen=True):
-    """A fence or a table, by its places in the text."""
+    """A fence or a table, by its positions in the text."""
 
     start: int
     inside: int
     """Where the content begins, after the fence's line or the table's head."""
     end: int
-    """Where the closing fence begins; for a table the same as `stop`."""
+    """Where the closing fence begins; for a table this is `stop`."""
     stop: int
     opening: str
-    """What a message that begins in here must open with."""
+    """The text with which a message that begins in here has to open."""
     closing: str
-    """What a message that ends in here must close with; empty for a table."""
+    """The text with which a message that ends in here has to close; empty for a table."""
     prefix: str = ""
-    """What every line in here begins with, and so the rest of a line that was cut."""
+    """The prefix of every line in here, and so also of the rest of a line that was cut."""
 
 
 def enclosures(text: str) -> list[Enclosure]:
-    """All of a text, in order; they do not overlap."""
+    """All enclosures of a text, in order; they do not overlap."""
     if "```" not in text and "~~~" not in text and "|" not in text:
         return []
     starts = _line_starts(text)
@@ -46,7 +46,7 @@ def enclosures(text: str) -> list[Enclosure]:
 
 
 def closing_of(text: str) -> str:
-    """What closes the fence that a text ends in, if it ends in one."""
+    """The closing fence that a text needs at its end, if it ends inside a fence."""
     found = enclosures(text)
     if not found or found[-1].end < found[-1].stop or text[found[-1].stop :].strip():
         return ""
@@ -54,7 +54,7 @@ def closing_of(text: str) -> str:
 
 
 def lists_and_code(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Where lists stand, and where lines are code because of their indentation."""
+    """The positions of lists, and of lines that are code because of their indentation."""
     starts = _line_starts(text)
     lists: list[tuple[int, int]] = []
     code: list[tuple[int, int]] = []
@@ -101,7 +101,8 @@ def _closes(line: str, run: str) -> bool:
 
 
 def _as_deep(prefix: str) -> str:
-    """The prefix of a fence. One indented so far that it would only be a fence inside a list gets list markers."""
+    """The prefix of a fence. If it is indented so far that it would be a fence only inside a list, it gets list
+    markers."""
     quotes = prefix.rstrip(" ") + " " * (">" in prefix)
     blanks = len(prefix) - len(quotes)
     if blanks < _LEAST_CODE_INDENT:

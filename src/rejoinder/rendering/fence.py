@@ -1,4 +1,4 @@
-"""A text shown as it is: a block of code that nothing in the text can close."""
+"""Shows a text as it is, in a block of code that nothing in the text can close."""
 
 import re
 

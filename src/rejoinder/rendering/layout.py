@@ -1,7 +1,7 @@
-"""Markdown becomes blocks of styled text, the same for every platform that shows text and not HTML (DE-1, DE-12).
+"""Turns Markdown into blocks of styled text, the same for all platforms that show text and not HTML (DE-1, DE-12).
 
-Rule 1: no letter and no digit is lost: what cannot be shown as a link is shown as text.
-Rule 2: blank lines between blocks are those of the source; so are the numbers of a list.
+Rule 1: no letter or digit is lost: a link that cannot be shown as a link is shown as text.
+Rule 2: blank lines between blocks, and the numbers of a list, are those of the source.
 Rule 3: code is passed on as it is; nothing is put before its lines.
 """
 
@@ -26,7 +26,7 @@ _RULE = "———"
 
 
 class StyledRun(Struct, frozen=True):
-    """A stretch of one style."""
+    """A piece of text with one style."""
 
     text: str
     marks: tuple[Mark, ...] = ()
@@ -39,14 +39,14 @@ class TextBlock(Struct, frozen=True):
     """A paragraph, a heading, the beginning of a list item, or a block of code."""
 
     gap: str
-    """What stands between it and the block before."""
+    """The text between the previous block and this one."""
     runs: tuple[StyledRun, ...]
     language: str | None = None
     """The language of a block of code; None if the block is not code."""
     quote: int = 0
     """The number of the quotation it belongs to; 0 if none."""
     grid: Grid | None = None
-    """The table that is shown as this block of code."""
+    """The table, if this block of code shows one."""
 
     @property
     def text(self) -> str:
@@ -82,7 +82,7 @@ class _Layout:
         self._quotes = 0
         self._quote_depth = 0
         self._line = 0  # the source line after the last block
-        self._marks: tuple[Mark, ...] = ()  # of the block as a whole
+        self._marks: tuple[Mark, ...] = ()  # marks of the block as a whole
 
     def read(self, tokens: Sequence["Token"]) -> list[TextBlock]:
         place, at = (0, 0), 0
@@ -219,7 +219,7 @@ def _address_behind(label: list[StyledRun], address: str, *, alone: bool) -> lis
 
 
 def _image(token: "Token", marks: tuple[Mark, ...], link: str) -> list[StyledRun]:
-    """The description as a link, since no platform shows an image that a text names by its address."""
+    """The description as a link, because no platform shows an image from an address in a text."""
     address = str(token.attrs["src"])
     description = plain_text(runs_of(token.children or ())) or address
     if link or not _LINKABLE.match(address):

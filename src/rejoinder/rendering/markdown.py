@@ -1,7 +1,7 @@
 """The one Markdown dialect of the gateway: cutting and rendering see the same code, tables and links (DE-12).
 
 `markdown_parsers.py` defines it. That file is imported with the first text that has markup: most answers are prose and
-need no parser, and startup should not wait for the sixty modules of the library behind it.
+need no parser, and startup should not wait for the sixty modules of the library.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def parse(text: str) -> "Sequence[Token]":
 
 
 def parse_blocks(text: str) -> "Sequence[Token]":
-    """The tokens of its blocks alone: where code and tables begin and end."""
+    """The tokens of blocks only, to find where code and tables begin and end."""
     from rejoinder.rendering import markdown_parsers as parsers  # noqa: PLC0415 - as said above
 
     tokens = parsers.blocks().parse(text)

@@ -1,4 +1,5 @@
-"""Text with marks in it: `*bold*`, `_italic_`, and the differences between the platforms of that kind (DE-12)."""
+"""Renders text with marks such as `*bold*` and `_italic_`, and handles the differences between such platforms
+(DE-12)."""
 
 from collections.abc import Callable
 from itertools import groupby
@@ -22,7 +23,7 @@ class Marks(Struct, frozen=True):
     escape: Callable[[str], str]
     """Applied to text and code."""
     literal: Callable[[str], str]
-    """Applied to text alone, so that a mark the agent meant as a character stays one."""
+    """Applied to text only, so that a mark that the agent meant as a character stays one."""
     link: Callable[[str, str], str]
     """Takes an address and its label."""
 
@@ -52,7 +53,7 @@ def _block(block: TextBlock, marks: Marks) -> str:
         code = marks.escape(block.text)
         if not marks.fence:
             return code
-        torn = marks.fence[:-1] + ZERO_WIDTH_SPACE + marks.fence[-1]  # there is no longer fence to use instead
+        torn = marks.fence[:-1] + ZERO_WIDTH_SPACE + marks.fence[-1]  # a longer fence is not possible here
         return f"{marks.fence}\n{code.replace(marks.fence, torn)}\n{marks.fence}"
     text = _Line(marks).write(block.runs)
     return "\n".join(marks.quote + line for line in text.split("\n")) if block.quote else text
@@ -114,7 +115,8 @@ class _Line:
         self._just_closed = bool(closing)
 
     def _put(self, text: str, *, bounded: bool = False) -> None:
-        """Adds a piece. A mark next to a letter on its outer side would not count, so a zero-width space parts them."""
+        """Adds a piece. A mark with a letter next to its outer side would not count, so a zero-width space separates
+        them."""
         if not text:
             return
         beside_mark = self._just_closed and text[0].isalnum()

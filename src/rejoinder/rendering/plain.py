@@ -1,4 +1,4 @@
-"""Text without any format, for platforms that show none: code keeps its ticks, a link its address."""
+"""Renders text without any format, for platforms that show none: code keeps its ticks, a link its address."""
 
 from rejoinder.events import Rendering, TableStyle
 from rejoinder.rendering.layout import layout

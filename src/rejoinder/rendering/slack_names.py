@@ -7,7 +7,7 @@ others follow a rule; the rest are in the table.
 from collections.abc import Sequence
 from functools import cache
 
-_KNOWN_VERSION = 16  # the Emoji version that Slack's names go up to
+_KNOWN_VERSION = 16  # the latest Emoji version in Slack's names
 _HAIR = "🦰🦱🦲🦳"  # occurs as a part of other emoji only, and has no name there
 
 _WORKERS = "👨👩👮👷💂🕵"
@@ -16,9 +16,9 @@ _FIRST_REGION, _LAST_REGION = "🇦", "🇿"
 
 
 def slack_name(bare: str, names: Sequence[str], version: float) -> str | None:
-    """The name Slack has for an emoji without variation selectors, or None where it has none.
+    """Slack's name for an emoji without variation selectors, or None if it has none.
 
-    `names` are the package's, aliases first and the English name last; `version` is that of Emoji.
+    `names`: those of the package, aliases first and the English name last. `version`: the Emoji version.
     """
     if version > _KNOWN_VERSION or bare in _HAIR:
         return None
@@ -47,7 +47,7 @@ def _by_sex(english: str) -> str:
 
 @cache
 def slack_exceptions() -> dict[str, str]:
-    """The names that follow no rule, by bare emoji."""
+    """The names that do not follow the rules, by bare emoji."""
     words = _EXCEPTIONS.split()
     return dict(zip(words[::2], words[1::2], strict=True))
 

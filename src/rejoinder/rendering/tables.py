@@ -1,4 +1,4 @@
-"""Tables on platforms that have none: aligned in a block of code, as bullets, or as they were written (DE-12)."""
+"""Shows tables on platforms that have none: aligned in a block of code, as bullets, or as they were written (DE-12)."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
@@ -23,7 +23,7 @@ class Table(Struct, frozen=True):
 
     @classmethod
     def of(cls, tokens: Sequence["Token"]) -> "Table":
-        """From the tokens between a table's opening and its closing."""
+        """Makes a table from the tokens between its opening and its closing."""
         table = cls([], [], [])
         for token in tokens:
             if token.type == "tr_open":

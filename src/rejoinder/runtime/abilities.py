@@ -23,12 +23,12 @@ def can(thing: object, ability: type[Ability]) -> TypeGuard[Ability]:
 
 
 def can_steer(agent: object) -> bool:
-    """Whether it is worth asking it to take a message into a running turn."""
+    """Whether it is worth asking the agent to take a message into a running turn."""
     return can(agent, CanSteer) and not (can(agent, ReportsSteering) and agent.steers is False)
 
 
 def learn(things: Iterable[object], base: ModuleType) -> None:
-    """Checks each ability in `base` that consists of methods only: attributes might be missing before connecting."""
+    """Checks each ability in `base` that has only methods: attributes might be missing before connecting."""
     declared = [each for each in vars(base).values() if getattr(each, "_is_runtime_protocol", False)]
     abilities = list(filter(_is_of_methods, declared))
     for thing in things:

@@ -1,5 +1,5 @@
-"""What keeps an account from being used, told among processes by rows (SC-16): the platform has told it to wait, or has
-refused it. Who finds out first writes it down; the others read it with their next look."""
+"""Tells other processes, by rows, why an account cannot be used (SC-16): the platform has told it to wait, or has
+refused it. The first process to find out writes the row; the others read it at their next look."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -14,7 +14,7 @@ from rejoinder.store.base import PutFact, SharedStore
 
 SCOPE: Final = "gateway/accounts"
 KEPT_FOR: Final = timedelta(minutes=2)
-"""After its end a row of a process that has died says nothing any more; a refused account is tried each minute."""
+"""How long a row is valid, so that rows of dead processes expire; a refused account is tried each minute."""
 
 
 class AccountRow(Struct, frozen=True):
@@ -32,7 +32,7 @@ class AccountNotices:
         self._holder = holder
 
     async def write(self) -> None:
-        """Waits until something has changed here, and tells it. What the store does not take is told the next time."""
+        """Waits for a change in this process and writes it. If the write fails, it is repeated the next time."""
         await self._accounts.news.wait()
         self._accounts.news.clear()
         changed = self._accounts.take_changed()

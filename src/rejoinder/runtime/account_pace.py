@@ -1,7 +1,7 @@
 """The limits of an account, which the engines of all shards of a process share, and processes among them (SC-13).
 
-Each process has the part of an account's budget that it has of the shards. A part that grows is filled as time passes,
-so what the last owner has spent is not spent again. A process may always make one call at a time.
+A process's share of an account's budget equals its share of the shards. When the share grows, the new part fills as
+time passes, so that what its last owner has spent is not spent again. A process may always make one call at a time.
 
 When the platform refuses an account, its rows are kept and it pauses, in memory only: a restart, perhaps with another
 token, tries at once. While the refusal lasts, one call at a time tries whether it is over, at growing intervals.
@@ -25,7 +25,7 @@ TRY_SECONDS: Final = 2.0
 
 
 def _nothing() -> None:
-    """Nobody else uses the account."""
+    """The default for an account that no other process uses."""
 
 
 class OneChat:
@@ -45,7 +45,7 @@ class AccountPace:
     ) -> None:
         self.channel = channel
         self.rate = rate
-        """The part of it that this process may use."""
+        """The share of the account's budget that this process may use."""
         self.chat_rate = chat_rate
         self._whole_rate = rate
         self.until = 0.0
@@ -56,11 +56,12 @@ class AccountPace:
         self._is_trying = False
         self.refused_until = 0.0
         self._changed = changed
-        """Called when the platform has refused or accepted the account, or told it to wait."""
-        self._told = False  # another process said what holds
+        """Called when the platform has refused or accepted the account, or has told it to wait."""
+        self._told = False  # the current state was learned from another process
 
     def take_share(self, part: float, since: float) -> None:
-        """This process may make so much of the account's calls, and what it has gained, since then (SC-13)."""
+        """Sets this process's share of the account's calls. `since`: when the share last grew; the gain counts from
+        then (SC-13)."""
         if self._whole_rate is None or self.rate is None:
             return
         now = asyncio.get_running_loop().time()
@@ -98,16 +99,16 @@ class AccountPace:
         self.until = max(self.until, asyncio.get_running_loop().time() + seconds)
         self._changed()
 
-    # --- what other processes know of it (SC-16) ------------------------------------------------------
+    # --- shared with other processes (SC-16) ----------------------------------------------------------
 
     def standing(self) -> "AccountStanding | None":
-        """What keeps it from being used now, if anything does."""
+        """Why the account cannot be used now, if there is a reason."""
         now = asyncio.get_running_loop().time()
         waits = max(self.until, self.refused_until if self.trouble else 0.0) - now
         return AccountStanding(max(0.0, waits), self.trouble) if waits > 0 or self.trouble else None
 
     def hear(self, standing: "AccountStanding | None") -> None:
-        """What another process found; None: nothing keeps it any more, if others had said so."""
+        """Adopts what another process found. None: a refusal that other processes had reported is over."""
         now = asyncio.get_running_loop().time()
         if standing is None:
             if self._told:
@@ -119,22 +120,22 @@ class AccountPace:
 
 
 class AccountStanding(Struct, frozen=True):
-    """For how long an account is not to be used, and why if the platform has refused it."""
+    """For how long an account must not be used, and why, if the platform has refused it."""
 
     seconds: float
     trouble: str = ""
 
 
 class AccountPaces:
-    """Those of one process, by channel and account."""
+    """The paces of all accounts of one process, by channel and account."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], AccountPace] = {}
         self._part = 1.0
         self._grown: float | None = None
-        """When the part of this process last grew; None: it is not shared."""
+        """When this process's share last grew; None if the accounts are not shared."""
         self._changed: dict[tuple[str, str], None] = {}
-        """Those that others are to be told of."""
+        """The accounts whose changes other processes have to be told of."""
         self.news = asyncio.Event()
         self._heard: Mapping[tuple[str, str], AccountStanding] = {}
 
@@ -142,7 +143,7 @@ class AccountPaces:
         return iter(tuple(self._known.items()))
 
     def of(self, channel: str, account: str, make: Callable[[Callable[[], None]], AccountPace]) -> AccountPace:
-        """`make` is given what the new one has to call when it changes."""
+        """`make` gets the callback that the new pace has to call when it changes."""
         known = self._known.get((channel, account))
         if known is None:
             known = self._known[channel, account] = make(partial(self.note, ((channel, account),)))
@@ -152,24 +153,24 @@ class AccountPaces:
         return known
 
     def hear(self, standings: Mapping[tuple[str, str], AccountStanding]) -> None:
-        """What other processes have found of accounts; of those that are not named there is nothing to say."""
+        """Adopts what other processes have found about accounts; nothing holds up an account that is not named."""
         self._heard = standings
         for key, pace in self._known.items():
             pace.hear(standings.get(key))
 
     def take_changed(self) -> Collection[tuple[str, str]]:
-        """Those that others are to be told of, each once."""
+        """The changed accounts that others have to be told of; each is returned once."""
         changed, self._changed = self._changed, {}
         return changed
 
     def note(self, changed: Collection[tuple[str, str]]) -> None:
-        """Others are to be told of these, if there may be others."""
+        """Marks accounts whose changes others have to be told of, if there may be other processes."""
         if self._grown is not None:
             self._changed.update(dict.fromkeys(changed))
             self.news.set()
 
     def share(self, part: float) -> None:
-        """Shards have moved: this process has so much of them now."""
+        """Shards have moved: sets this process's share of them."""
         now = asyncio.get_running_loop().time()
         if self._grown is None or part > self._part:
             self._grown = now

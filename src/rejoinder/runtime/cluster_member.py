@@ -1,5 +1,5 @@
-"""A process and the others on its store: notices what others have written, and where several share the store, keeps
-its leases, claims what is free and gives up what is too much (SC-5, SC-10, SC-12)."""
+"""One of possibly several processes on a store: notices what others have written. If the store is shared, it also keeps
+this process's leases, claims free shards and gives up those beyond its share (SC-5, SC-10, SC-12)."""
 
 import asyncio
 import logging
@@ -26,15 +26,15 @@ from rejoinder.turns.balance import LOOK_SECONDS, MOVING_LOOK_SECONDS, pause_aft
 log = logging.getLogger(__name__)
 
 INTRODUCTIONS: Final = 15.0
-"""Seconds for which a process waits for its platforms before it claims anything."""
+"""Seconds that a process waits for its platforms before it claims anything."""
 BETWEEN_CHECKS: Final = 0.02
-"""After which part of a lease the deadlines are looked at again."""
+"""The part of a lease after which the deadlines are checked again."""
 LIVE_PAUSE: Final = 0.1
-"""Seconds between two times at which others are told of the moment; what happens meanwhile is told together."""
+"""Seconds between two live updates to other processes; everything that happens in between is sent together."""
 
 
 ProcessRole = Literal["all", "front", "worker"]
-"""A front listens and serves pages, and claims no shard; a worker claims shards, and does neither of the two."""
+"""A front listens and serves pages but claims no shards; a worker claims shards but does not listen or serve pages."""
 
 
 class ClusterMember:
@@ -45,23 +45,23 @@ class ClusterMember:
         self._store = store
         self._engines = engines
         self.duties = Duties(store, engines.holder)
-        """What this process does for all, when it has the lease; where the store is its own, at once."""
+        """The work that one process does for all. It needs a lease only if the store is shared."""
         self._clock = clock
         self._role: ProcessRole = "all"
         self.is_shared = store.lease_seconds is not None
         self._told: list[Callable[[], None]] = []
         self.is_alone = False
-        """Whether no other process was there at the last look."""
+        """Whether there was no other process at the last look."""
         self.disagrees = ""
         """Why this process claims nothing (SC-25)."""
 
     def tell(self, callback: Callable[[], None]) -> None:
-        """From now on it is called when others may have written, after the engines."""
+        """From now on the callback is called when others may have written, after the engines are told."""
         self._told.append(callback)
 
     def follow(self) -> None:
-        """From now on the engines of this process are told what others have written. Where the store is shared, the
-        rest is told with the next look: it may come often, and looking is needed anyway."""
+        """From now on the engines of this process are told when others have written. If the store is shared, other
+        listeners are told only at the next look: writes may be frequent, and looking is needed anyway."""
         self._store.on_external_change(self._engines.changed if self.is_shared else self._written)
 
     def _written(self, shards: frozenset[int]) -> None:
@@ -69,8 +69,8 @@ class ClusterMember:
         self._tell()
 
     def _tell(self) -> None:
-        for told in self._told:
-            told()
+        for callback in self._told:
+            callback()
 
     async def join(
         self,
@@ -80,8 +80,8 @@ class ClusterMember:
         tasks: Tasks,
         grace: float,
     ) -> None:
-        """From now on this process does the part of this role (SC-24), among these tasks. Nothing is claimed before the
-        channels know who they are: a mention of us has to be recognised."""
+        """From now on this process plays this role (SC-24), with these tasks. Nothing is claimed before the channels
+        know their own accounts, because mentions of us have to be recognised."""
         self._role = role
         accounts = accounts_of(channels.values())
         await self._agree(SettingsAgreement(self._store, self._engines.holder, session, accounts))
@@ -99,7 +99,7 @@ class ClusterMember:
         tasks.start("accounts", self._tell_accounts())
 
     def restart_in_turn(self, restart_check: RestartCheck, end: Callable[[Restart], None], tasks: Tasks) -> None:
-        """From now on this process starts again when all are asked to."""
+        """From now on this process restarts when all processes are asked to."""
         turns = RestartTurns(self._store, self._engines.holder, restart_check, self._clock, end)
         tasks.start("restart", turns.run())
 
@@ -108,7 +108,7 @@ class ClusterMember:
             try:
                 self.disagrees = await agreement.reach()
             except StoreUnavailable as fault:
-                log.debug("not now: %s", fault)  # the store has logged it already
+                log.debug("skipped for now: %s", fault)  # the store has logged it already
                 await asyncio.sleep(LOOK_SECONDS)
                 continue
             if self.disagrees:
@@ -120,7 +120,7 @@ class ClusterMember:
         return self._role != "front" and not self.disagrees
 
     async def begin(self, tasks: Tasks) -> None:
-        """From now on others see this process. Its leases are kept as long as these tasks run."""
+        """From now on other processes see this one. Its leases are renewed as long as these tasks run."""
         self.follow()
         await self._see_and_be_seen()
         seconds = self._store.lease_seconds
@@ -132,7 +132,7 @@ class ClusterMember:
         tasks.start("deadlines", self._watch_deadlines(seconds))
 
     async def _watch_deadlines(self, seconds: float) -> None:
-        """Ends what has run out here, also while nothing is about to be done and the store does not answer (SC-3)."""
+        """Ends what has an expired lease, even if it is idle and the store does not answer (SC-3)."""
         while True:
             self._engines.look_at_deadlines()
             self.duties.look_at_deadlines()
@@ -142,7 +142,7 @@ class ClusterMember:
         try:
             self._renewed(0.0, (), await self._store.renew(self._engines.holder, (), claims=self._claims))
         except StoreUnavailable as fault:
-            log.debug("not now: %s", fault)  # the store has logged it already
+            log.debug("skipped for now: %s", fault)  # the store has logged it already
 
     def _leases(self) -> tuple[AnyLease, ...]:
         return *self._engines.leases, *self.duties.leases
@@ -153,7 +153,8 @@ class ClusterMember:
         self.duties.renewed(sent, asked, renewal)
 
     async def own(self, grace: float) -> None:
-        """Claims, gives up and loses, and looks for what others have written, until it is cancelled."""
+        """Claims and gives up shards, notices lost ones, and looks for what others have written, until it is
+        cancelled."""
         pause, before = LOOK_SECONDS, tuple[Shard, ...]()
         while True:
             try:
@@ -161,22 +162,22 @@ class ClusterMember:
                 pause = pause_after(pause, owners, claims=self._claims, moved=owners.shards != before)
                 before = owners.shards
             except StoreUnavailable as fault:
-                log.debug("not now: %s", fault)  # the store has logged it already
+                log.debug("skipped for now: %s", fault)  # the store has logged it already
                 pause = LOOK_SECONDS
             await asyncio.sleep(
                 pause + uniform(0.0, MOVING_LOOK_SECONDS)
-            )  # processes that start together do not go in step
+            )  # so that processes started together do not look at the same time
 
     async def _tell_accounts(self) -> None:
         while True:
             try:
                 await self._accounts.write()
             except StoreUnavailable as fault:
-                log.debug("not now: %s", fault)  # the store has logged it already
+                log.debug("skipped for now: %s", fault)  # the store has logged it already
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _look(self, grace: float) -> ShardOwners:
-        """Returns what it saw."""
+        """Returns the owners it saw."""
         owners = await self._store.owners()
         if not self.disagrees:
             self.duties.look(owners)
@@ -188,7 +189,7 @@ class ClusterMember:
         self._tell()
         return owners
 
-    # --- what is shown for the moment -----------------------------------------------------------------
+    # --- live updates ---------------------------------------------------------------------------------
 
     def _share_live(self, channels: Iterable[Channel], tasks: Tasks) -> None:
         sharing = {each.name: each for each in channels if isinstance(each, SharesLiveUpdates)}
@@ -204,7 +205,7 @@ class ClusterMember:
             self._store.on_live(heard)
 
     async def _relay(self, channel: SharesLiveUpdates) -> None:
-        """Tells others what this channel shows for the moment, until it is cancelled (SC-14)."""
+        """Sends this channel's live updates to other processes, until it is cancelled (SC-14)."""
         while True:
             news = await channel.next_live_updates()
             if not self.is_alone:

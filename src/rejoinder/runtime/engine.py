@@ -1,7 +1,7 @@
-"""One shard: everything its owner remembers of it, and how a message enters. It dies with the lease (SC-4).
+"""The engine of one shard: everything its owner remembers of it, and how messages enter. It dies with the lease (SC-4).
 
-Read `__init__` from top to bottom for what is built on what, and then `session/room.py` and `place/room.py`: calls go
-downwards only, place -> session -> answer -> outbox.
+To see what is built on what, read `__init__` from top to bottom, then `session/room.py` and `place/room.py`. Calls only
+go downwards, place -> session -> answer -> outbox.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ NOBODY = Watcher()
 SENDING = 5.0
 """Seconds for which planned parts are still sent when the engine ends; the next owner sends the rest."""
 SEEN = 20_000
-"""More events than an engine has in hand at a time."""
+"""More than the number of events that an engine handles at a time."""
 
 
 def utc_now() -> datetime:
@@ -43,7 +43,7 @@ def utc_now() -> datetime:
 
 
 class Engine:
-    """`services.channels` has `nowhere`, where words go that have no target."""
+    """`services.channels` includes `nowhere`, which takes words that have no target."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Engine:
         self._services = services
         self.tasks, self.store = services.tasks, services.store
         self._ending = False
-        self._seen: Bounded[int, None] = Bounded(SEEN)  # events that have been taken
+        self._seen: Bounded[int, None] = Bounded(SEEN)  # events that were taken
         self._recovered = asyncio.Event()
         self._sessions = Sessions(services.store, services.memory.recently_used)
         access = Access(services.settings, services.store)
@@ -79,18 +79,19 @@ class Engine:
         self._external = ExternalChanges(room.parts, self.outbox, access, entry, self._recovered)
 
     async def recover(self) -> None:
-        """Goes on with what an earlier process left; when this returns, everything is in its queue or under way, and
-        what came meanwhile is behind it."""
+        """Continues what an earlier process left unfinished. When this returns, all of it is queued or under way, and
+        messages that came meanwhile are queued behind it."""
         await self.subagents.load()
         await self._recovery.run()
-        self._external.changed()  # something may have been asked of it meanwhile, or of a shard that is part of it now
+        # Other shards may have made requests meanwhile, also to a shard that is part of this one now.
+        self._external.changed()
         await self.subagents.settle()
 
     def stop_accepting(self) -> None:
-        """From now on what comes is kept, and decided by the next owner."""
+        """From now on new messages are only stored; the next owner decides them."""
         self._ending = True
 
-    # --- what comes in ------------------------------------------------------------------------------
+    # --- messages that come in ----------------------------------------------------------------------
 
     def may_decide_early(self, event: InboxEvent) -> bool:
         """Whether an event may be decided before it is durable, in the same commit."""
@@ -102,11 +103,12 @@ class Engine:
         return self._place.decider.decide(*group)
 
     def forget(self, event: InboxEvent) -> None:
-        """It could not be stored: the platform will deliver it again."""
+        """The event could not be stored: the platform will deliver it again."""
         self._place.decider.forget(event)
 
     def take(self, event: InboxEvent) -> None:
-        """Goes on with an event that is durable: at once, or with the rest of what its sender is typing (IN-76)."""
+        """Takes an event that is durable: it is decided at once, or together with what its sender is still typing
+        (IN-76)."""
         if self._ending:
             return  # the next owner finds it
         place, inbound = self._place, event.inbound
@@ -117,17 +119,18 @@ class Engine:
             self.decide(event)
 
     async def _readmit(self, event: InboxEvent) -> None:
-        """It comes out of quarantine."""
+        """Takes an event that comes out of quarantine."""
         if not await self._move(event):
             self.take(event)
 
     async def _move(self, event: InboxEvent) -> bool:
-        """What an earlier version has accepted for the owner of the chat is decided by the owner of its session."""
+        """Moves an event to the owner of its session, who decides it. An earlier version accepted such events for the
+        owner of the chat."""
         services = self._services
         home = deciding_home(event.inbound, services.settings.now.rules.settings.session)
         if not home or services.shards == 1 or shard_of(home, services.shards) == services.shard:
             return False
-        with suppress(Superseded):  # it is decided meanwhile
+        with suppress(Superseded):  # it was decided meanwhile
             await self.store.write(MoveEvent(event.id, home))
         return True
 
@@ -140,17 +143,19 @@ class Engine:
         self._external.changed()
 
     def read_again(self) -> None:
-        """What others may have changed, and is asked for with each message, is read again with the next one."""
+        """Facts that are cached because every message needs them may have been changed by others: reads them again with
+        the next message."""
         self._external.read_again()
 
     def arrived(self) -> None:
-        """A message was accepted in a store that other processes write to as well."""
+        """A message was accepted in a store that other processes also write to."""
         self._external.arrived()
 
     # --- the end ------------------------------------------------------------------------------------
 
     async def drain(self, grace: float) -> None:
-        """Takes nothing more, gives runs `grace` seconds to end, gives back the rest, and sends for a moment."""
+        """Takes nothing more, gives runs `grace` seconds to end, gives back the others, and keeps sending for a
+        moment."""
         self._ending = True
         await self._recovery.stop()
         await self.lanes.drain(grace)
@@ -158,7 +163,8 @@ class Engine:
         await self.outbox.drain(min(grace, SENDING))
 
     def kill(self) -> None:
-        """The lease is lost: ends everything at once. Nothing is given back, as nothing can be written any more."""
+        """The lease is lost: ends everything at once. Nothing is given back, because nothing can be written any
+        more."""
         self._ending = True
         self.lanes.stop_starting()
         self._services.tasks.kill()
@@ -170,7 +176,7 @@ class Engine:
         return HandoffRow(inbound, self._services, self._reserve, self.decide, is_left)
 
     def _reserve(self, event: InboxEvent) -> bool:
-        """Nobody else takes this event; False: it has been taken."""
+        """Reserves the event, so that nobody else takes it; False if it has already been taken."""
         is_free = event.id not in self._seen
         self._seen[event.id] = None
         return is_free

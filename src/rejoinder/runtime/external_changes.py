@@ -1,5 +1,5 @@
-"""Finds what was written to the shard from outside its engine, by its state: a part to send again, a turn to run again,
-a message from the operator, a stranger who is let in (DE-33, DU-2), and in a shared store what other processes have
+"""Finds what was written to the shard from outside its engine: a part to send again, a turn to run again, a message
+from the operator, a stranger who was let in (DE-33, DU-2), and in a shared store messages that other processes have
 accepted."""
 
 import asyncio
@@ -15,23 +15,23 @@ from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.store.base import InboxEvent
 
 PAUSE = 1.0
-"""Seconds before it is looked again at a store that could not be read."""
+"""Seconds before a store that could not be read is tried again."""
 
 
 class EventEntry(Struct, frozen=True):
     """How an event enters the engine."""
 
     take: Callable[[InboxEvent], None]
-    """Goes on with it, behind what its place already has."""
+    """Takes it, behind what is already queued in its place."""
     decide: "Callable[[InboxEvent], asyncio.Task[None]]"
-    """Decides it now; the task ends when it is decided."""
+    """Decides it now; the task ends when that is done."""
     is_taken: Callable[[InboxEvent], bool]
     move: "Callable[[InboxEvent], Awaitable[bool]]"
-    """Gives it to the owner of its session's home, if that is another; returns whether it did."""
+    """Moves it to the owner of its session's home, if that is another process; returns whether it did."""
 
 
 class ExternalChanges:
-    """One look runs at a time, however often something changes, and none before the recovery is over."""
+    """Only one look runs at a time, however often something changes, and none before recovery is over."""
 
     def __init__(
         self, parts: SessionParts, outbox: Outbox, access: Access, entry: EventEntry, recovered: asyncio.Event
@@ -59,7 +59,8 @@ class ExternalChanges:
         self._access.forget()
 
     def arrived(self) -> None:
-        """A message has come; one that another process accepted earlier may be before it. Takes all in their order."""
+        """A message has arrived. Others that were accepted earlier, by other processes, may come before it: takes all
+        of them in order."""
         self._arrived = True
         self.look()
 
@@ -82,7 +83,7 @@ class ExternalChanges:
                         self._outbox.wake(route)
                 events = [event for event in await self._store.undecided_events() if not self._entry.is_taken(event)]
                 events = [event for event in events if not await self._entry.move(event)]
-            except StoreUnavailable as fault:  # who has written may not tell of it a second time
+            except StoreUnavailable as fault:  # the writer may not announce it a second time
                 self._again, self._arrived = self._again or everything, True
                 return self._look_later() if fault.fault != "closed" else None
             for event in events:
@@ -92,7 +93,7 @@ class ExternalChanges:
                 self.home_requests.look()
 
     def _look_later(self) -> None:
-        """Without a task that waits: the gateway could not end while the store is away."""
+        """Uses no waiting task: it would keep the gateway from ending while the store is away."""
 
         def look() -> None:
             self._later = None

@@ -1,26 +1,26 @@
-"""What the runtime has to know of the folder from which an agent sends files."""
+"""The runtime's view of the folder from which an agent sends files."""
 
 from typing import Protocol
 
 
 class OpenedFile(Protocol):
-    """One file of the folder, open: whatever happens to its name, this is the file that is read."""
+    """An open file of the folder: reading continues from the same file, whatever happens to its name."""
 
     name: str
-    """Safe to show: no path, no control character."""
+    """Safe to show: without a path or control characters."""
     mime: str
     size: int
     """When it was opened."""
 
     def read(self, most: int) -> bytes:
-        """The next bytes; none at the end. Raises `FileRefused` if it is too large or has changed meanwhile."""
+        """The next bytes; empty at the end. Raises `FileRefused` if the file is too large or has changed meanwhile."""
         ...
 
     def close(self) -> None: ...
 
 
 class OutboxFolder(Protocol):
-    """The one folder from which a session's agent may send files. It raises `FileRefused` for what it will not do."""
+    """The one folder from which a session's agent may send files. It raises `FileRefused` if it refuses something."""
 
     path: str
 

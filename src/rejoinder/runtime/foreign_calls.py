@@ -1,8 +1,8 @@
-"""Calls of code that may be another package's: a channel, a hook, a directive.
+"""Calls code that may belong to another package: a channel, a hook, a directive.
 
-Whatever such a call raises is an error of that call. Two things would be more if they were let through: sys.exit() and
-KeyboardInterrupt end the process, and a CancelledError that nobody asked for, as when something inside an SDK was
-cancelled, ends the task around the call without a word.
+Whatever such a call raises must be no more than an error of that call. Two things would do more harm if they passed:
+sys.exit() and KeyboardInterrupt would end the process, and a CancelledError that nobody requested, for example from
+inside an SDK, would silently end the task around the call.
 """
 
 import asyncio
@@ -16,15 +16,15 @@ T = TypeVar("T")
 
 CANCELLED_WITHIN: Final = "something it waited for was cancelled"
 CLOSING: Final = 10.0
-"""Seconds in which an agent or a channel has to close what it has open."""
+"""Seconds that an agent or a channel has to close its resources."""
 
 
 class ForeignError(Exception):
-    """What a call of foreign code has raised that is no Exception."""
+    """Wraps what foreign code has raised if that is not an Exception."""
 
 
 async def guarded(call: Awaitable[T]) -> T:
-    """What the call returns; whatever it raises is an Exception, unless this task itself is told to end."""
+    """Returns the result of the call. Whatever it raises becomes an Exception, unless this task itself is cancelled."""
     try:
         return await call
     except asyncio.CancelledError as problem:
@@ -37,7 +37,7 @@ async def guarded(call: Awaitable[T]) -> T:
 
 
 async def close_foreign(name: str, close: Callable[[], Awaitable[object]]) -> None:
-    """Closes it. One that hangs or fails does not keep the others from being closed, nor the store behind them."""
+    """Closes an agent or a channel. If that hangs or fails, the others and the store are closed nevertheless."""
     limit = asyncio.timeout(CLOSING)
     try:
         async with limit:

@@ -1,7 +1,7 @@
 """The engines of this process, one for each shard it holds: claims and closes them.
 
-An engine lives as long as the lease on its shard. Claiming makes a new one, which recovers the shard; losing the lease
-ends it at once, and nothing of it is written or sent after that (SC-3, SC-4).
+An engine lives as long as the lease on its shard. Claiming a shard makes a new engine, which recovers the shard. Losing
+the lease ends the engine at once, and it writes and sends nothing after that (SC-3, SC-4).
 """
 
 import asyncio
@@ -37,8 +37,8 @@ class Engines:
         boot: Callable[[], float] = boot_time,
         moved: Callable[[float], None] = lambda _: None,
     ) -> None:
-        """`boot`: the clock of deadlines, which a proof moves by hand. `moved`: told which part of all shards is held,
-        whenever that changes."""
+        """`boot`: the clock of the deadlines, which tests move by hand. `moved` is called with the share of all shards
+        that is held, whenever that changes."""
         self._boot = boot
         self._moved = moved
         self.holder = holder
@@ -56,11 +56,11 @@ class Engines:
         return None if held is None else held[1]
 
     def of_session(self, key: str) -> Engine | None:
-        """That of the home of a session, if this process holds it."""
+        """The engine of a session's home, if this process holds it."""
         return self.of(shard_of(session_home(key), self._store.shards))
 
     def refusal(self, channel: str, account: str | None) -> str:
-        """Why a platform takes nothing from this account of a channel (None: from any); empty: it does not refuse."""
+        """Why a platform refuses messages from this account of a channel (None: any account); empty if it does not."""
         return next(filter(None, (engine.outbox.trouble(channel, account) for engine in self)), "")
 
     @property
@@ -69,11 +69,11 @@ class Engines:
 
     @property
     def leaving(self) -> frozenset[int]:
-        """The shards that are being handed over."""
+        """The shards that are just being handed over."""
         return frozenset(self._leaving)
 
     def changed(self, shards: Collection[int] = ()) -> None:
-        """Something may have been written from outside these engines, to these shards; without any, to all."""
+        """Something may have been written to these shards (if empty, to any) from outside these engines."""
         for shard, (_, engine) in tuple(self._held.items()):
             if not shards or shard in shards:
                 engine.changed()
@@ -84,13 +84,13 @@ class Engines:
     # --- shards come and go -------------------------------------------------------------------------
 
     async def claim(self, shard: int) -> Engine | None:
-        """None: somebody else holds it. The engine has yet to recover."""
+        """Claims a shard; None if another process holds it. The new engine has not recovered yet."""
         sent = self._boot()
         lease = await self._store.claim(shard, self.holder)
         if lease is None:
             return None
         if (before := self._held.get(shard)) is not None:
-            before[0].lose()  # its lease had run out here, and the store has given out a new one
+            before[0].lose()  # its lease had expired here, and the store has granted a new one
         held_lease = HeldLease(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
         engine = self._make(self._store.owned(lease, held_lease.lose), held_lease, self._tasks.scope())
         self._held[shard] = held_lease, engine
@@ -99,7 +99,7 @@ class Engines:
         return engine
 
     def renewed(self, sent: float, asked: tuple[AnyLease, ...], renewal: Renewal) -> None:
-        """`sent`: when the renewal of what was asked for was sent."""
+        """`sent`: when the renewal of the leases in `asked` was sent."""
         for held_lease, _ in tuple(self._held.values()):
             if held_lease.lease in renewal.held:
                 held_lease.renewed(deadline_of(sent, self._store.lease_seconds))
@@ -107,7 +107,7 @@ class Engines:
                 held_lease.lose()
 
     def look_at_deadlines(self) -> None:
-        """Ends the engines whose time is over, also when none of them is about to do something."""
+        """Ends the engines whose lease has expired, even if they are idle."""
         for held_lease, _ in tuple(self._held.values()):
             if not held_lease.holds:
                 log.debug("shard %d: the lease has run out here", held_lease.lease.shard)
@@ -123,13 +123,13 @@ class Engines:
         self._end_processes(at_work)
 
     def _end(self, engine: Engine, shard: int) -> None:
-        """At once. One of its tasks may wait for another that is gone; it is cancelled until it ends, or the process
-        would wait for it when it is told to stop."""
+        """Ends an engine at once. A task that waits for another one that is gone is cancelled repeatedly until it ends;
+        otherwise the process would wait for it when it stops."""
         engine.kill()
         self._tasks.start(f"end:shard {shard}", engine.tasks.close())
 
     def _end_processes(self, agents: list[Agent]) -> None:
-        """An agent that worked for a lost shard does not go on in its process, unless it works for another shard."""
+        """Ends the processes of agents that worked for a lost shard, unless they also work for another shard."""
         wanted = [agent for engine in self for agent in engine.turn_runner.at_work]
         for agent in agents:
             name, is_free = agent.name, agent not in wanted
@@ -137,7 +137,7 @@ class Engines:
                 self._tasks.start(f"end:{name}", agent.suspend())
 
     async def hand_over(self, shard: int, grace: float) -> None:
-        """Gives a shard to whoever claims it next: what waits moves at once, runs have `grace` seconds to end."""
+        """Releases a shard to its next owner: waiting messages move at once, runs have `grace` seconds to end."""
         held = self._held.get(shard)
         if held is None or shard in self._leaving:
             return
@@ -154,7 +154,7 @@ class Engines:
             self._leaving.discard(shard)
 
     async def balance(self, owners: ShardOwners, grace: float) -> None:
-        """One step towards an even share of the shards, by what all processes hold now (SC-5)."""
+        """Takes one step towards an even distribution of the shards, from what all processes hold now (SC-5)."""
         recovering = frozenset(
             held_lease.lease.shard for held_lease, engine in self._held.values() if not engine.is_recovered
         )
@@ -179,14 +179,14 @@ class Engines:
     async def _recover(self, engine: Engine) -> None:
         try:
             await engine.recover()
-        except StoreUnavailable as fault:  # half of it may be done: the shard is claimed once more, by a new engine
+        except StoreUnavailable as fault:  # recovery may be half done: the shard is claimed again, with a new engine
             await until_available(self._store, fault)
             for shard in [shard for shard, (_, held) in self._held.items() if held is engine]:
                 log.warning("Shard %d could not be recovered, and is claimed again: %s", shard, fault)
                 self._tasks.start(f"hand over:{shard}", self.hand_over(shard, 0.0))
 
     async def look_for_work(self) -> None:
-        """What others have written for these shards, if nobody told (SC-12)."""
+        """Looks for what others have written to these shards without announcing it (SC-12)."""
         with_work = await self._store.shards_with_work()
         for shard, (_, engine) in tuple(self._held.items()):
             engine.changed() if shard in with_work else engine.read_again()
@@ -195,6 +195,6 @@ class Engines:
         await asyncio.gather(*(engine.drain(grace) for engine in self))
 
     async def leave(self) -> None:
-        """The process ends, all its work being done: gives its leases back."""
-        with suppress(StoreUnavailable):  # the next process finds that this one has ended
+        """The process ends and its work is done: gives its leases back."""
+        with suppress(StoreUnavailable):  # the next process notices that this one has ended
             await self._store.leave(self.holder)

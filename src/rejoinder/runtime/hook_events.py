@@ -1,6 +1,6 @@
-"""What programs are told over HTTP of what happens (IN-8). Pure.
+"""Makes the events that HTTP hooks receive (IN-8). Pure.
 
-Rule 1: the same happening has the same id for ever, so telling it again after a crash is no second event.
+Rule 1: the same happening always has the same id, so telling it again after a crash is no second event.
 Rule 2: a body is made once, when it happens; every attempt posts the same bytes.
 """
 
@@ -25,7 +25,7 @@ NAMES: Mapping[type[Tellable], str] = {
 
 
 def hook_events(happening: Tellable, hooks: Mapping[str, frozenset[str]], now: datetime) -> tuple[HookEvent, ...]:
-    """A row for each hook that wants it. `hooks`: the names of what each is told."""
+    """A row for each hook that wants this happening. `hooks`: the names of the events that each hook wants."""
     name = NAMES[type(happening)]
     wanting = [hook for hook, names in hooks.items() if name in names]
     if not wanting:
@@ -101,5 +101,5 @@ def _place(route: Route) -> tuple[str, ...]:
 
 
 def _whole(text: str) -> str:
-    """Half a character, which platforms let through, cannot be told in JSON."""
+    """Repairs half characters, which platforms let through: JSON cannot contain them."""
     return text.encode("utf-8", "replace").decode()

@@ -3,8 +3,8 @@
 Rule 1: telling never waits. Each call of a hook is a task of its own, with a time limit.
 Rule 2: a hook that fails or hangs costs one log entry and nothing else.
 Rule 3: hooks get frozen values, so they cannot change anything.
-Rule 4: what is told over HTTP is a row of the store, in the same commit as what it tells of where that has one: whoever
-        writes that adds `kept`, and says so to `tell`. Posting the rows is somebody else's work.
+Rule 4: an event for HTTP hooks is a row of the store. If its happening has a commit, the row is written in it: the
+        caller adds the verbs of `kept`, and then passes `kept=True` to `tell`. Other code posts the rows.
 """
 
 import asyncio
@@ -78,8 +78,8 @@ class Hooks:
         seconds: float = SECONDS,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`over_http`: the names of what each hook over HTTP is told. `keep`: writes rows that have no other commit.
-        `clock`: by which they are dated."""
+        """`over_http`: the names of the events that each HTTP hook wants. `keep` writes rows that have no other commit.
+        `clock` gives their date."""
         self.over_http = Live(over_http or {})
         self._keep = keep
         self._seconds = seconds
@@ -89,7 +89,7 @@ class Hooks:
         self._on_rows: list[Callable[[], None]] = []
 
     def on_rows(self, call: Callable[[], None]) -> None:
-        """Calls it when new rows have been written for hooks over HTTP."""
+        """Calls `call` when new rows for HTTP hooks have been written."""
         self._on_rows.append(call)
 
     def rows_written(self) -> None:
@@ -101,17 +101,17 @@ class Hooks:
         return bool(self.over_http.now)
 
     def rows(self, happening: Tellable) -> tuple[HookEvent, ...]:
-        """What hooks over HTTP are to be told of it."""
-        told = self.over_http.now
-        return hook_events(happening, told, self._clock()) if told else ()
+        """The rows that tell HTTP hooks about it."""
+        wanted = self.over_http.now
+        return hook_events(happening, wanted, self._clock()) if wanted else ()
 
     def kept(self, happening: Tellable) -> tuple[PutHookEvents, ...]:
-        """What is written with what it tells of."""
+        """The verbs to write in the commit of what happened."""
         rows = self.rows(happening)
         return (PutHookEvents(rows),) if rows else ()
 
     def on(self, name: str, hook: Hook) -> None:
-        """Calls `hook` with each happening of this name."""
+        """From now on `hook` is called with each happening of this name."""
         if name not in HOOKS:
             near = get_close_matches(name, HOOKS, n=1)
             guess = f"did you mean {near[0]}? " if near else ""
@@ -122,11 +122,11 @@ class Hooks:
         self._subscribed.setdefault(HOOKS[name], []).append(hook)
 
     def wants(self, kind: type[Happening]) -> bool:
-        """Whether anybody is told of this; lets a caller skip building it."""
+        """Whether any hook wants this kind; if not, a caller need not build it."""
         return kind in self._subscribed or (bool(self.over_http.now) and kind in NAMES)
 
     def tell(self, happening: Happening, *, kept: bool = False) -> None:
-        """`kept`: what is told over HTTP has been written."""
+        """`kept`: the rows for HTTP hooks have already been written."""
         if self.over_http.now and isinstance(happening, Tellable):
             self._tell_over_http(happening, kept=kept)
         for hook in self._subscribed.get(type(happening), ()):
@@ -151,7 +151,7 @@ class Hooks:
                 log.exception("the hook %s failed", _name(hook))
 
     async def close(self) -> None:
-        """Waits for the hooks under way; their time limit keeps this short, except for one that takes no notice."""
+        """Waits for the hooks under way. Their time limit keeps this short, unless one ignores being cancelled."""
         with suppress(TimeoutError):
             async with asyncio.timeout(2 * self._seconds):
                 await self._tasks.idle()

@@ -20,11 +20,11 @@ T = TypeVar("T")
 READ = "read"
 """The name under which the store keeps how far a channel has been read."""
 PLACE = "place "
-"""What such a name begins with for a single place."""
+"""The prefix of such a name for a single place."""
 
 
 class ChannelInlet:
-    """Does not return while the store is unavailable (DU-15): a message that is not durable is not acknowledged."""
+    """Calls do not return while the store is unavailable (DU-15): a message that is not durable is not acknowledged."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class ChannelInlet:
         tasks: Tasks,
         lease: NamedLease | None = None,
     ) -> None:
-        """`lease`: under which it listens, where others could."""
+        """`lease`: the one under which the channel listens, if other processes could listen instead."""
         self._lease = lease
         self._channel = channel
         self._account = account
@@ -63,8 +63,8 @@ class ChannelInlet:
         await self._insist(accept)
 
     async def _in_time(self, accept: Callable[[], Coroutine[Any, Any, None]], within: float) -> None:
-        """A write that has begun is not called off: it may be committed already. While the store is unavailable nothing
-        has begun, so nothing is left behind."""
+        """Limits the time for accepting. A write that has begun is not cancelled, because it may be committed already.
+        While the store is unavailable no write has begun, so nothing is left behind."""
         try:
             async with asyncio.timeout(within):
                 while True:
@@ -90,7 +90,7 @@ class ChannelInlet:
         return await self._insist(partial(self._store.cursors, self._channel, PLACE, self._account))
 
     async def _insist(self, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Waits while the store is unavailable: a channel that has just begun to listen does not end of it either."""
+        """Waits while the store is unavailable, so that this does not end a channel that has just begun to listen."""
         while True:
             try:
                 return await ask()

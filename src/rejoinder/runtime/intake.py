@@ -1,6 +1,6 @@
-"""Where messages come in: each is stored for its home, whichever process owns that.
+"""Accepts messages: each is stored for its home, whichever process owns that.
 
-The owner decides it; if that is another process, it finds the row in the store.
+The owner of the home decides it; another process finds the row in the store.
 """
 
 from collections.abc import Callable
@@ -43,8 +43,8 @@ class InboxIntake:
         )
 
     async def record(self, change: RecordChanges, *messages: Inbound) -> int:
-        """The same, in one transaction with a verb of the room log, whose result is returned. People may write even
-        while channels do not listen yet: those messages are decided after the recovery."""
+        """Like `accept`, in one transaction with a change of the room log, whose result is returned. People may write
+        before channels listen: those messages are decided after recovery."""
         tells = self._tells(messages)
         return await self._accept(Accept(messages, self._clock(), homes=self._homes(messages), tells=tells), change)
 
@@ -88,18 +88,20 @@ class InboxIntake:
         return first
 
     async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
-        """Values for an option of a command that is being typed; nothing is stored, so any engine can answer."""
+        """Suggests values for an option of a command that is being typed. Nothing is stored, so any engine can
+        answer."""
         shard = shard_of(home(typed, self._settings.now.rules.settings.session), self._store.shards)
         engine = self._engines.of(shard) or next(iter(self._engines), None)
         return () if engine is None else await engine.suggest(typed, option)
 
     @property
     def _is_shared(self) -> bool:
-        """Whether other processes accept messages too. Then each is read from the store, in the order it has there."""
+        """Whether other processes accept messages too. If so, every message is read from the store, in the store's
+        order."""
         return self._store.lease_seconds is not None
 
     def _taking(self, event: InboxEvent, *, waits: bool) -> Engine | None:
-        """The engine that takes the event now. `waits`: only once it has recovered."""
+        """The engine that takes the event now. `waits`: only if the engine has recovered."""
         engine = self._engines.of(event.shard)
         return None if engine is None or (waits and not engine.is_recovered) else engine
 

@@ -1,4 +1,4 @@
-"""The channels of a process as they listen: which of them do, and what keeps one from listening or sending (CH-7)."""
+"""The channels of a process: which of them listen, and what keeps one from listening or sending (CH-7)."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
@@ -18,8 +18,8 @@ from rejoinder.runtime.tasks import Tasks, until_cancelled
 
 
 class Listening:
-    """`channels`: by what people call them. `refusal`: why a platform takes nothing from an account of a channel, or
-    nothing."""
+    """`channels`: by the names that people see. `refusal`: why a platform refuses an account of a channel; empty if it
+    does not."""
 
     def __init__(
         self, channels: Mapping[str, Channel], tasks: Tasks, refusal: Callable[[str, str | None], str]
@@ -30,7 +30,7 @@ class Listening:
         self._refusal = refusal
 
     def start(self, listen: Callable[[str, Channel], Coroutine[Any, Any, None]], *, is_worker: bool) -> None:
-        """A worker listens only where others hand it what they heard, and works until it is ended."""
+        """A worker only follows the channels whose messages reach it through a log, and works until it is cancelled."""
         self.tasks = [
             self._all_tasks.start(_task_name(name), listen(name, channel))
             for name, channel in self._channels.items()
@@ -44,23 +44,24 @@ class Listening:
             await self._all_tasks.wait(task)
 
     def raise_failure(self) -> None:
-        """Raises what a channel has ended with, if it was an error."""
+        """Raises the error with which a channel has ended, if there is one."""
         for task in self.tasks:
             if not task.cancelled() and (failure := task.exception()) is not None:
                 raise failure
 
     def listens(self, name: str) -> bool:
-        """Whether it takes messages now."""
+        """Whether this channel takes messages now."""
         return self._all_tasks.has(_task_name(name))
 
     def silent_for(self, name: str) -> float | None:
-        """Seconds since its platform last showed that it hears us; None: it does not tell, or there was no sign yet."""
+        """Seconds since the platform last gave a sign of life; None if the channel does not report any, or there was
+        none yet."""
         here = self._channels[name]
         last = here.last_sign if isinstance(here, ReportsLiveness) else None
         return None if last is None else max(0.0, monotonic() - last)
 
     def problem(self, name: str) -> str:
-        """What keeps it from listening or from sending; empty when everything is fine."""
+        """What keeps this channel from listening or sending; empty when everything is fine."""
         ended = next((task for task in self.tasks if task.get_name() == _task_name(name) and task.done()), None)
         if ended is not None and not ended.cancelled() and (failure := ended.exception()) is not None:
             return str(failure)
@@ -74,7 +75,7 @@ class Listening:
         return f"nothing can be sent: {refused}" if refused else ""
 
     def place_troubles(self, name: str) -> tuple[str, ...]:
-        """What keeps it from single places."""
+        """What keeps this channel from single places."""
         here = self._channels[name]
         return here.place_troubles if isinstance(here, ReportsPlaceTrouble) else ()
 

@@ -15,8 +15,8 @@ class Live(Generic[Value]):
         self._watchers: list[WeakMethod[Callable[[], None]]] = []
 
     def on_change(self, call: Callable[[], None]) -> None:
-        """For what has to act on a new value before somebody asks it to do something. `call` is a method, and is called
-        as long as its object is there: engines come and go, the settings stay."""
+        """Registers a method that is called after every change. It is held weakly and called only as long as its object
+        exists, because engines come and go while the settings stay."""
         self._watchers = [each for each in self._watchers if each() is not None]
         self._watchers.append(WeakMethod(call))
 

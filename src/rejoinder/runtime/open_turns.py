@@ -1,4 +1,5 @@
-"""Turns that an earlier owner of the shard had begun: each is run again, told as interrupted, quarantined or closed."""
+"""Handles turns that an earlier owner of the shard had begun: each is run again, reported as interrupted, quarantined
+or closed."""
 
 import logging
 from typing import Any, Literal
@@ -87,7 +88,7 @@ class OpenTurns:
                 await self._held_back(turn.session, turn_inputs, lane.held_back)
 
     def _leave(self, open: OpenTurn, why: str) -> None:
-        """Another process on the store may know it (SC-25)."""
+        """Leaves a turn that another process on the store may be able to handle (SC-25)."""
         log.warning("%s: turn %d is left to other processes: %s", open.turn.session, open.turn.id, why)
 
     async def _held_back(self, session: str, turn_inputs: tuple[TurnInput, ...], why: str) -> None:
@@ -97,7 +98,7 @@ class OpenTurns:
             each.conversation.trace(each.message.inbound.message_id, (*known, Step("lane", "waits", why)))
 
     def _removal(self, open: OpenTurn, conversation: Conversation | None) -> tuple[Verb[Any], ...]:
-        """Nobody will go on with what this turn has begun to say."""
+        """Verbs that remove what this turn had begun to say: nobody will finish it."""
         if conversation is None:
             return ()
         notices.clear(conversation, open.parts)
@@ -110,9 +111,9 @@ class OpenTurns:
     async def _close(
         self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str, *also: Verb[Any]
     ) -> None:
-        """Ends a turn without running it. The parts of an answered one are rows of their own and are still delivered.
+        """Ends a turn without running it. The parts of an answered turn are rows of their own and are still delivered.
 
-        `also`: what is written with its end.
+        `also`: verbs to write with its end.
         """
         now = self._clock()
         ended = _turn_ended(open, outcome, detail)
@@ -122,8 +123,8 @@ class OpenTurns:
 
 
 def _in_turn(open: OpenTurn) -> tuple[bool, int, int]:
-    """Those come first beside which nothing may run. Of the suspects those that have the least against them come first:
-    they end, and leave the others alone."""
+    """The order in which turns run again: first those that must run alone. Among suspects, those involved in the fewest
+    crashes come first: they probably end, and the others are then left by themselves."""
     turn = open.turn
     when = rerun_policy(turn.crashes, turn.alone)
     return when is not RerunPolicy.FIRST, turn.alone, turn.crashes if when is not RerunPolicy.AT_ONCE else 0

@@ -1,4 +1,4 @@
-"""What the inbound floor has to know about an agent, taken from what the agent declares (IN-59)."""
+"""What the inbound floor has to know about an agent, from the agent's own declarations (IN-59)."""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,6 @@
-"""A cache in front of the store: it holds what was used latest, and is never the source of truth (DU-5).
+"""A cache in front of the store: it holds what was used most recently, and is never the source of truth (DU-5).
 
-A process has one such list for all its engines: what it holds grows neither with its shards nor with its sessions.
+All engines of a process share one such list, so it grows neither with the shards nor with the sessions.
 """
 
 from collections import OrderedDict
@@ -9,20 +9,20 @@ from typing import Generic, TypeVar
 from weakref import WeakValueDictionary
 
 MOST = 1000
-"""Conversations and sessions, together: those of 500 direct chats."""
+"""Conversations and sessions together: enough for 500 direct chats."""
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
 class RecentlyUsed:
-    """Keeps the objects used latest alive, whatever they are."""
+    """Keeps the most recently used objects alive, whatever they are."""
 
     def __init__(self) -> None:
         self._latest: OrderedDict[int, object] = OrderedDict()  # by identity
 
     def keep(self, thing: object) -> None:
-        """It is used now; what was not used for longest goes."""
+        """Marks the object as just used, and drops the one unused for longest."""
         latest = self._latest
         try:
             latest.move_to_end(id(thing))
@@ -36,7 +36,7 @@ class RecentlyUsed:
 
 
 class Recent(Generic[Key, Value]):
-    """The values used latest, and those still referenced elsewhere, so that no key ever has two values."""
+    """The most recently used values, and those still referenced elsewhere, so that no key ever has two values."""
 
     def __init__(self, make: Callable[[Key], Value], recently_used: RecentlyUsed) -> None:
         self._make = make

@@ -1,16 +1,16 @@
 """After a shard is claimed, finishes everything that was accepted in it, in order and not all at once (SC-4, TU-10).
 
-This is the same after a start, after kill -9 and when a shard moves from one process to another. What others write
-later is found by external_changes.py.
+This is the same after a start, after kill -9 and when a shard moves from one process to another. external_changes.py
+finds what others write later.
 
 Rule 1: everything is in its queue before a new message is taken, so none can overtake it.
 Rule 2: no decision is made twice: a routed message continues as it was decided.
 Rule 3: an attempt is counted before it is made, and a crash makes suspects of all that was under way (DU-2). Turns that
-        were under way in two crashes run one at a time (slots.py, `turns.suspicion`), events that were tried before are
-        decided before any turn runs, one at a time. Only what was under way alone when the process died, and that three
-        times, is quarantined. An orderly stop makes no suspects.
-Rule 4: what is damaged, or was stored by another version in a format of its own, is quarantined (quarantine.py). In a
-        store that others share, what is not known here is left to them: its format, its agent, its channel (SC-25).
+        were under way in two crashes run one at a time (slots.py, `turns.suspicion`). Events that were tried before are
+        decided one at a time, before any turn runs. Something is quarantined only if the process died three times while
+        it was the only thing under way. An orderly stop makes no suspects.
+Rule 4: rows that are damaged, or in the format of another version, are quarantined (quarantine.py). In a shared store,
+        rows with a format, agent or channel unknown here are left to other processes (SC-25).
 """
 
 import asyncio
@@ -47,12 +47,12 @@ class Recovery:
         self._outbox = outbox
         self._entry = entry
         self._open_turns = OpenTurns(parts, outbox)
-        self._tried: list[int] = []  # the events with which recovery itself continues
+        self._tried: list[int] = []  # the events that recovery itself is deciding
         self._stopped = False
         self._over = over
 
     async def run(self) -> None:
-        """Returns when everything is in its queue or under way."""
+        """Returns when everything is queued or under way."""
         parts = self._parts
         found = await self._store.recover(self._clock())
         crashpoint("K25")
@@ -88,10 +88,10 @@ class Recovery:
             try:
                 await self._parts.queue.backlogs.queue(backlog)
             except Unreadable as problem:
-                log.error("%s: what is queued here stays queued: %s", backlog.session, problem)
+                log.error("%s: the queued messages stay queued: %s", backlog.session, problem)
 
     async def stop(self) -> None:
-        """The gateway shuts down: takes back the attempts that were counted for undecided events."""
+        """The gateway shuts down: takes back the attempts counted for undecided events."""
         self._stopped = True
         tried, self._tried = tuple(self._tried), []
         if tried:

@@ -1,9 +1,9 @@
 """`/restart` where several processes share a store: all of them start again, one after the other (SC-25).
 
-`turns.restarts` says which of them, and when; here it is written down and read.
+`turns.restarts` decides which process restarts and when; this module reads and writes the rows.
 
-Rule 1: one row says that a restart was asked for and when, written with the end of the command.
-Rule 2: another row says whose turn it is. Who takes it holds the lease of that name meanwhile.
+Rule 1: one row says that a restart was requested and when; it is written with the end of the command.
+Rule 2: another row says whose turn it is. A process that writes it holds the lease of that name meanwhile.
 Rule 3: a process that could not start again keeps running, and says why.
 """
 
@@ -32,7 +32,7 @@ LOOK_SECONDS: Final = 1.0
 
 
 async def ask_all(store: SharedStore, command: str, at: datetime) -> tuple[Verb[Any], ...]:
-    """What is written with the end of the command; what `/debug` has set ends with it."""
+    """Verbs to write with the end of the command; they also remove what `/debug` has set."""
     row = msgspec.json.encode(RestartRequest(at, command))
     return PutFact(SCOPE, ASKED, row), *(PutFact(DEBUG, key, None) for key in await store.facts(DEBUG))
 
@@ -57,7 +57,7 @@ class RestartTurns:
         self._began: datetime | None = None
 
     async def run(self) -> None:
-        """This process is at work: says so if others wait for it, and takes its turn when a restart is asked for."""
+        """This process has started: says so if others wait for it, and takes its turn when a restart is requested."""
         while True:
             try:
                 if self._began is None:
@@ -65,7 +65,7 @@ class RestartTurns:
                 elif await self._look(self._began):
                     return
             except StoreUnavailable as fault:
-                log.debug("not now: %s", fault)  # the store has logged it already
+                log.debug("skipped for now: %s", fault)  # the store has logged it already
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _return(self) -> None:
@@ -76,24 +76,24 @@ class RestartTurns:
         self._began = self._clock()
 
     async def _look(self, began: datetime) -> bool:
-        """Returns whether this process ends."""
+        """Returns whether this process ends now."""
         rows = await self._store.facts(SCOPE)
-        asked = _row(rows, ASKED, RestartRequest)
-        if asked is None or not is_obeyed(asked, began, self._obeyed):
+        request = _row(rows, ASKED, RestartRequest)
+        if request is None or not is_obeyed(request, began, self._obeyed):
             return False
         try:
             await asyncio.to_thread(self._restart_check.check)
         except RejoinderError as wrong:
             log.error("Not restarted, because it would not start: %s", wrong)
-            self._obeyed = remembered(self._obeyed, asked.command)
+            self._obeyed = remembered(self._obeyed, request.command)
             return False
         if not is_free(_row(rows, TURN, RestartTurn), self._clock()) or not await self._take():
             return False
-        self._end(Restart(remembered(self._obeyed, asked.command), self._holder))
+        self._end(Restart(remembered(self._obeyed, request.command), self._holder))
         return True
 
     async def _take(self) -> bool:
-        """Compares and writes under a lease: of two that find the turn free, one has it."""
+        """Checks and writes under a lease, so that only one of two processes that find the turn free gets it."""
         if (lease := await self._store.claim_named(LEASE, self._holder)) is None:
             return False
         try:
@@ -108,7 +108,7 @@ class RestartTurns:
 
 
 def _row(rows: Mapping[str, bytes], key: str, kind: type[Any]) -> Any:
-    """None: there is none, or one of another version."""
+    """None if there is no such row, or only one of another version."""
     try:
         return msgspec.json.decode(rows[key], type=kind)
     except (KeyError, msgspec.MsgspecError):

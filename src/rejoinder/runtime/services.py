@@ -1,4 +1,4 @@
-"""What every part of an engine is built on."""
+"""The values that every part of an engine is built on."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ from rejoinder.store.base import Lease, Store
 
 
 class SendGate:
-    """Whether an engine still sends: it is shut when the engine ends."""
+    """Whether an engine may still send: the gate is shut when the engine ends."""
 
     def __init__(self) -> None:
         self.is_shut = False
@@ -45,48 +45,49 @@ class SendGate:
 
 
 class ProcessMemory:
-    """What all engines of a process keep in mind together, so that it does not grow with their number (DU-5)."""
+    """Memory that all engines of a process share, so that it does not grow with their number (DU-5)."""
 
     def __init__(self) -> None:
         self.recently_used = RecentlyUsed()
         self.restored: Bounded[str, tuple[object, Agent]] = Bounded(MOST_REMEMBERED_SESSIONS // 2)
-        """Which agent knows each session, and who restored it. Half of what agents remember, and they remember for
-        all engines: a session missing here may be missing from the agent's memory, or soon will be."""
+        """Which agent knows each session, and who restored it. It has half the capacity of the agents' own memory,
+        which serves all engines, so a session missing here may be missing there, or soon will be."""
 
 
 class ProcessServices(Struct, frozen=True, kw_only=True):
-    """What all engines of a process share: the edges by name, the settings and the clock, and what is counted or
+    """What all engines of a process share: the edges by name, the settings, the clock, and everything counted or
     remembered for all of them together."""
 
     agents: Mapping[str, Agent]
-    """Those of the configuration in effect; one that is replaced while the gateway runs is replaced here."""
+    """The agents of the configuration in effect; an agent replaced while the gateway runs is replaced here."""
     channels: Mapping[str, Channel]
-    """By name, and accounts as `serving.listener` calls them."""
+    """By name; accounts by their names from `serving.listener`."""
     settings: Live[RuntimeSettings]
     clock: Callable[[], datetime]
     hooks: Hooks
     blobs: Blobs
-    """The files that parts name."""
+    """The files of parts."""
     tools: Toolbox = field(default_factory=Toolbox)
-    """The tools of runs under way."""
+    """The tools of current runs."""
     accounts: AccountPaces = field(default_factory=AccountPaces)
     """The limits of accounts (SC-13)."""
     slots: SlotPool = field(default_factory=SlotPool)
     """The slots for runs."""
     memory: ProcessMemory = field(default_factory=ProcessMemory)
     machine: str = ""
-    """Where this process runs, if others run elsewhere: what agents keep here is not found there (SC-7)."""
+    """The machine of this process, if other processes run on other machines: data that agents keep here does not exist
+    there (SC-7)."""
     shards: int = 1
-    """Over how many the homes are spread."""
+    """The number of shards over which the homes are spread."""
 
 
 class Services(ProcessServices, frozen=True, kw_only=True):
-    """The same for one engine, with what only it has; its parts take what they use of it."""
+    """The services of one engine, with those that only it has; each of its parts takes what it needs."""
 
     store: Store
     tasks: Tasks
     lease: HeldLease[Lease] = UNENDING
-    """The hold on the shard: asked before every call of a platform and every answer to an agent (SC-3)."""
+    """The hold on the shard: checked before every call to a platform and every answer to an agent (SC-3)."""
     gate: SendGate = field(default_factory=SendGate)
 
     @classmethod
@@ -104,5 +105,5 @@ class Services(ProcessServices, frozen=True, kw_only=True):
 
     @property
     def is_shared(self) -> bool:
-        """Whether other processes may know what this one does not: it leaves that to them (SC-25)."""
+        """Whether other processes may know things that this one does not; this one leaves those to them (SC-25)."""
         return bool(self.machine)

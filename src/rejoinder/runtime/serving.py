@@ -1,4 +1,4 @@
-"""Who serves a place: its channel and, where that has several accounts side by side, the account (CH-4)."""
+"""Finds the channel that serves a place and, if the channel has several accounts, the account (CH-4)."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,18 +11,18 @@ def account_of(channel: Channel) -> str:
 
 
 def listener(channel: str, account: str) -> str:
-    """What people call it: the channel's name, and the account's where there are several."""
+    """The name that people see: the channel's, with the account's if there are several."""
     return channel if account == DEFAULT_ACCOUNT else f"{channel}/{account}"
 
 
 def listeners(channels: Iterable[Channel]) -> dict[str, Channel]:
-    """All that listen, by what people call them."""
+    """All channels and accounts that listen, by the names that people see."""
     return {listener(each.name, account_of(each)): each for each in channels}
 
 
 def by_name(channels: Iterable[Channel]) -> dict[str, Channel]:
-    """One for each name: what a channel can do is the same for all its accounts; the first speaks where none is
-    named."""
+    """One channel for each name. The abilities of a channel are the same for all its accounts; the first account speaks
+    if none is named."""
     found: dict[str, Channel] = {}
     for each in channels:
         found.setdefault(each.name, each)
@@ -30,5 +30,5 @@ def by_name(channels: Iterable[Channel]) -> dict[str, Channel]:
 
 
 def serving(channels: Mapping[str, Channel], route: Route) -> Channel:
-    """The one that serves this place, among channels by name and accounts as `listener` calls them."""
+    """The channel or account that serves this place. `channels`: by name, accounts by their names from `listener`."""
     return channels.get(listener(route.channel, route.account)) or channels[route.channel]

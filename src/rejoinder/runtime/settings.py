@@ -1,4 +1,4 @@
-"""The settings of the runtime: those of the floors, ready for use, put together by the wiring."""
+"""The settings of the runtime, which include those of the floors. The wiring builds them, ready for use."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -39,30 +39,30 @@ from rejoinder.turns.run_timeout import RunTimeouts
 from rejoinder.turns.status import StatusSettings
 
 OnCrash = Literal["rerun", "ask", "drop"]
-"""What becomes of an answer that a crash interrupted (DU-2)."""
+"""What happens to an answer that a crash interrupted (DU-2)."""
 
 
 class DeliveryOptions(Struct, frozen=True):
-    """How one channel is spoken to."""
+    """How to send on one channel."""
 
     options: RenderOptions = RenderOptions()
     streaming: Streaming = Streaming("live")
-    """As far as the channel supports it."""
+    """Applied as far as the channel supports it."""
     reply_direct: ReplyMode | None = None
     reply_group: ReplyMode | None = None
     replies_are_threads: bool = False
-    """All messages of an answer to a message stand in its thread."""
+    """All messages of an answer go into the thread of the answered message."""
     prefix: str = ""
     reactions: ReactionNames = ANY_EMOJI
     on_unknown: OnUnknown = "hold"
     chat_rate: Rate | None = None
     account_rate: Rate | None = None
     human_delay: tuple[float, float] = (0.8, 2.5)
-    """Seconds before the second and later blocks, from and to (DE-22)."""
+    """The shortest and longest pause before the second and later blocks, in seconds (DE-22)."""
 
 
 class ChannelFacts(Struct, frozen=True):
-    """What is configured for one channel. `can`: what its platform can do, as directives name it (OD-54)."""
+    """What is configured for one channel. `can`: the abilities of its platform, as directives name them (OD-54)."""
 
     can: frozenset[str] = frozenset()
     queue: QueueOverride | None = None
@@ -83,9 +83,9 @@ class SpeechOptions(Struct, frozen=True):
 
     speaks: CanSpeak
     keeps_text: bool = True
-    """The text of a spoken answer is sent as well."""
+    """Whether the text of a spoken answer is sent as well."""
     asks_agent: bool = False
-    """The agent shortens what is too long to be read out."""
+    """Whether the agent shortens what is too long to be read aloud."""
 
 
 class AgentFacts(Struct, frozen=True, kw_only=True):
@@ -94,18 +94,18 @@ class AgentFacts(Struct, frozen=True, kw_only=True):
     system_prompt: str = ""
     """The operator's."""
     max_answer_chars: int = MAX_ANSWER_CHARS
-    """After how many characters an answer is cut."""
+    """The number of characters after which an answer is cut."""
     ack_max_chars: int = ACK_MAX_CHARS
-    """Up to how many characters beside HEARTBEAT_OK go unsaid."""
+    """How many characters besides HEARTBEAT_OK are suppressed at most."""
     spawns: tuple[str, ...] | None = None
-    """The agents that it may start (TU-36); None: itself."""
+    """The agents that it may start (TU-36); None: only itself."""
 
 
 class MediaServices(Struct, frozen=True, kw_only=True):
-    """Who hears, speaks, reads and loads; None: nobody does."""
+    """The services that hear, speak, read and load; None if there is none."""
 
     understanding: UnderstandingSettings = UnderstandingSettings()
-    """What is to be understood of a message before it is decided."""
+    """What has to be understood in a message before it is decided."""
     hears: CanTranscribe | None = None
     """Listens to recordings."""
     speech: SpeechOptions | None = None
@@ -113,13 +113,13 @@ class MediaServices(Struct, frozen=True, kw_only=True):
     reads_documents: CanReadDocuments | None = None
     """Reads documents and scales pictures; None: only text is read, and pictures stay as they are."""
     describer: str | None = None
-    """The agent that puts pictures into words for others (IN-9)."""
+    """The agent that describes pictures for other agents (IN-9)."""
     describes_pictures: CanDescribePictures | None = None
-    """The program that does, where no agent does."""
+    """The program that describes pictures if no agent does."""
     prepares_recordings: CanPrepareRecordings | None = None
-    """Gives recordings to agents that hear, in a form that models take."""
+    """Converts recordings for agents that can hear, into a form that models take."""
     reads_pages: CanReadPages | None = None
-    """Reads the pages that people link to."""
+    """Reads pages that people link to."""
     loads_files: CanLoadFiles | None = None
     """Loads files that agents name by their address."""
 
@@ -137,7 +137,7 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     granted: frozenset[str] = frozenset()
     """Directives the operator allows beyond the free ones (OD-52)."""
     send_to: tuple[str, ...] = ()
-    """Chats that agents may send to besides those they serve."""
+    """Chats that agents may send to, besides those they serve."""
     directives: Registry = default_registry()
     """All directives an agent may write."""
     compaction: CompactionSettings = CompactionSettings()
@@ -146,10 +146,11 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """The folder from which a session's agent sends files."""
     max_file_bytes: int = 50_000_000
-    """The largest file that is kept for an agent, whatever the platform takes."""
+    """The largest file that is stored for an agent, whatever the platform takes."""
     version: str = ""
     not_in_effect: str = ""
-    """For owners: which part of the configuration is not in effect, and why: it is invalid, or needs a restart."""
+    """A sentence for owners: which part of the configuration is not in effect, and why (it is invalid, or needs a
+    restart)."""
     show_config: Callable[[str], str] = lambda key: ""
     """The configuration in effect below this key, in a form that is safe to show."""
 

@@ -1,9 +1,10 @@
-"""Has all processes on a store agree on what they have to (SC-25; `turns.agreement` says what that is). The first one
-records it; one that is configured otherwise would look for chats in the wrong place, so it claims nothing.
+"""Makes sure that all processes on a store agree on the settings that must be equal (SC-25; `turns.agreement` says
+which). The first process records them. A process that is configured differently would look for chats in the wrong
+place, so it claims nothing.
 
-Rule 1: one process at a time compares and records, under a lease of its name.
-Rule 2: what decides where a chat lives is changed by `rejoinder store rehome`, while none runs. Accounts may be others
-        after a time in which no process ran; what `/debug` has set is gone then.
+Rule 1: only one process at a time compares and records, under a named lease.
+Rule 2: settings that decide where a chat lives can only be changed by `rejoinder store rehome`, while no process runs.
+        Accounts may change once no process was running; what `/debug` has set is then gone.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from rejoinder.turns.agreement import ACCOUNTS, accounts_named, difference, home
 
 SCOPE: Final = "gateway/settings"
 DEBUG: Final = "gateway/debug"
-"""Where the rows are of what `/debug` has set."""
+"""The scope of the rows that `/debug` has set."""
 LEASE: Final = "settings"
 RETRY_SECONDS: Final = 0.2
 
@@ -34,8 +35,8 @@ class SettingsAgreement:
         self._wanted = {**homes_by(session), ACCOUNTS: accounts}
 
     async def reach(self) -> str:
-        """Why this process cannot work beside the others; empty: it can. Raises `StoreUnavailable`."""
-        await self._store.renew(self._holder, (), claims=False)  # until it is known, others keep what they have
+        """Why this process cannot work beside the others; empty if it can. Raises `StoreUnavailable`."""
+        await self._store.renew(self._holder, (), claims=False)  # until then, others keep what they have
         while (lease := await self._store.claim_named(LEASE, self._holder)) is None:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(RETRY_SECONDS)
         try:

@@ -1,5 +1,5 @@
-"""The slots of one process, which the engines of all its shards share: what runs, what asks for a slot, and which
-agents' processes rest (TU-21)."""
+"""The slots of one process, shared by the engines of all its shards: which sessions run, which request a slot, and
+which agents' processes are idle (TU-21)."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,9 +14,9 @@ class SlotRequest(Struct):
     ask: StartRequest
     go: Callable[[], None]
     alone: bool = False
-    """Nothing else should run beside it."""
+    """Whether nothing else should run beside it."""
     is_held: Callable[[], bool] = lambda: False
-    """Whether its engine starts nothing yet."""
+    """Whether its engine does not start anything yet."""
 
 
 class SlotPool:
@@ -27,11 +27,11 @@ class SlotPool:
         self.rested: dict[str, None] = {}
         """Processes without a run, the longest idle first."""
         self.head_starts = 0
-        """While there is one, nothing but suspects starts."""
+        """While this is above zero, only suspects start."""
         self._engines = 0
 
     def new_prefix(self) -> str:
-        """For the names of the sessions of one engine."""
+        """A new prefix for the session names of one engine."""
         self._engines += 1
         return f"{self._engines}/"
 
@@ -47,7 +47,7 @@ class SlotPool:
             self.rested[process] = None
 
     def choose(self, limits: SlotLimits, processes: Mapping[str, HasProcess], tasks: Tasks) -> None:
-        """Gives out what is free, in the order of the requests, whichever engine made them."""
+        """Grants free slots in the order of the requests, whichever engine made them."""
         if not self.asking or self.head_starts:
             return
         asks = tuple(each.ask for each in self.asking.values() if not each.is_held())

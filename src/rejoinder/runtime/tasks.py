@@ -2,8 +2,7 @@
 
 Rule 1: `create_task` appears in this file only, so every task has a name and an owner that waits for it.
 Rule 2: cancelled tasks are awaited: when `cancel` or `close` returns, none of them is still running, except those that
-        take no notice however often they are told. A timer may fire after `close`; a task it starts is cancelled before
-        it begins.
+        ignore repeated cancellation. A timer may fire after `close`; a task it starts is cancelled before it begins.
 Rule 3: a task that fails costs one log entry with its name and affects no other task. A task that finds the store
         closed has not failed: the gateway is ending, and the next process goes on with what is stored.
 """
@@ -18,22 +17,23 @@ from rejoinder.errors import LeaseLost, RejoinderError, StoreUnavailable
 log = logging.getLogger(__name__)
 
 PATIENCE = 5.0
-"""Seconds in which a cancelled task ends, unless it waits for something that will never happen."""
+"""Seconds in which a cancelled task should end, unless it waits for something that will never happen."""
 TIMES = 2
 """How often a task is cancelled before it is left behind."""
 
 
 class Tasks:
-    """The tasks of one gateway; leaving the block ends them all. `scope` are those of a part of it."""
+    """The tasks of one gateway; leaving the block ends them all. `scope` gives a part of the gateway tasks of its
+    own."""
 
     def __init__(self, patience: float = PATIENCE, whole: "Tasks | None" = None) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._patience = patience
-        self._all: tuple[Tasks, ...] = (self,) if whole is None else (self, *whole._all)  # whose tasks its own are
+        self._all: tuple[Tasks, ...] = (self,) if whole is None else (self, *whole._all)  # all own its tasks
         self._closed = False
 
     def scope(self) -> "Tasks":
-        """Tasks that can be ended by themselves, and are among these as well."""
+        """A group of tasks that can be ended separately and also belongs to these."""
         return Tasks(self._patience, self)
 
     def __len__(self) -> int:
@@ -49,7 +49,7 @@ class Tasks:
     def start(
         self, name: str, work: Coroutine[Any, Any, None], then: Callable[[], None] | None = None
     ) -> asyncio.Task[None]:
-        """`then` is called when the task has ended, however it ended, even if it never began to run."""
+        """`then` is called when the task has ended, in whatever way, even if it never began to run."""
         task = asyncio.get_running_loop().create_task(work, name=name)
         for tasks in self._all:
             tasks._tasks.add(task)
@@ -67,7 +67,7 @@ class Tasks:
             then()
 
     async def wait(self, task: asyncio.Task[None], seconds: float | None = None) -> None:
-        """Returns when the task has ended, however it ended, or after so many seconds.
+        """Returns when the task has ended, in whatever way, or after this many seconds.
 
         Cancelling the waiter does not cancel the task.
         """
@@ -77,26 +77,26 @@ class Tasks:
         await self._end({task})
 
     async def idle(self, besides: Iterable[asyncio.Task[None]] = ()) -> None:
-        """Returns when no task but these is running; tasks started meanwhile are waited for too."""
+        """Returns when only these tasks are running; it also waits for tasks started meanwhile."""
         while tasks := self._tasks.difference(besides):
             await asyncio.wait(tasks)
 
     def kill(self) -> None:
-        """Cancels all tasks, and those that are started from now on, without waiting for them."""
+        """Cancels all tasks, including those started from now on, without waiting for them."""
         self._closed = True
         for task in self._tasks:
             task.cancel()
 
     async def close(self) -> None:
-        """Cancels all tasks, and those that are started meanwhile."""
+        """Cancels all tasks, including those started meanwhile, and waits for them."""
         left: set[asyncio.Task[None]] = set()
         while tasks := self._tasks - left:
             left |= await self._end(tasks)
         self._closed = True
 
     async def _end(self, tasks: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
-        """One that does not end in time, as it waits for a task that is gone, is cancelled again; it may be foreign
-        code that takes no notice. Returns those."""
+        """Cancels a task again if it does not end in time, for example because it waits for a task that is gone.
+        Returns the tasks that ignore this, which may be foreign code."""
         for _ in range(TIMES):
             for task in tasks:
                 task.cancel()
@@ -123,5 +123,6 @@ def _tell_failure(name: str, error: BaseException) -> None:
         return log.debug("%s has ended with the store", name)
     if isinstance(error, LeaseLost):
         return log.debug("%s has ended with its lease", name)
-    whose = None if isinstance(error, RejoinderError) else error  # a sentence for the operator needs no stack
+    # A RejoinderError is a sentence for the operator and needs no stack.
+    whose = None if isinstance(error, RejoinderError) else error
     log.error("%s failed: %s", name, error, exc_info=whose)

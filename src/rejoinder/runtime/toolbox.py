@@ -1,4 +1,4 @@
-"""Which session's tools a token opens: one token for each session, valid only while the session has a run."""
+"""Maps tokens to the tools of sessions: one token for each session, valid only while the session has a run."""
 
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,7 +18,7 @@ class ToolFailed(Exception):
 
 
 class Toolbox:
-    """The runs under way by their sessions, and the tokens of the sessions."""
+    """The current runs by session, and the tokens of the sessions."""
 
     def __init__(self) -> None:
         self.source: ToolSource | None = None
@@ -28,29 +28,29 @@ class Toolbox:
         self._tokens: Bounded[str, str] = Bounded(MOST_TOKENS)  # by session
 
     def serve_from(self, source: ToolSource) -> None:
-        """The tools are served there from now on."""
+        """From now on the tools are served there."""
         self.source = source
 
     def open(self, session: str, call: Call) -> None:
-        """The session has a run, until `close`."""
+        """The session has a run until `close` is called."""
         self._runs[session] = call
 
     def close(self, session: str) -> None:
         del self._runs[session]
 
     def issue(self) -> str:
-        """A token that is nobody's yet."""
+        """A new token that belongs to no session yet."""
         return secrets.token_urlsafe(32)
 
     def bind(self, token: str, session: str) -> None:
-        """It is this session's from now on, and the one it had before is nobody's."""
+        """Gives the token to this session; the session's previous token becomes invalid."""
         if (former := self._tokens.get(session)) is not None:
             self._sessions.pop(former, None)
         self._tokens.renew(session, token)
         self._sessions.renew(token, session)
 
     def session_of(self, token: str) -> str | None:
-        """None: it is nobody's, or its run is over."""
+        """The session of a token; None if it belongs to none, or the run is over."""
         session = self._sessions.get(token)
         return session if session in self._runs else None
 

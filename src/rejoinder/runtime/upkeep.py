@@ -1,4 +1,4 @@
-"""Periodic work: deletes what is old (DU-14)."""
+"""Periodic work: deletes old rows (DU-14)."""
 
 import asyncio
 import logging
@@ -30,10 +30,10 @@ class Upkeep:
                     await self.sweep()
                     swept = self._clock()
             except StoreUnavailable as fault:
-                log.debug("not now: %s", fault)  # the store has logged it already
+                log.debug("skipped for now: %s", fault)  # the store has logged it already
 
     async def sweep(self) -> None:
-        """In small steps, so that other writes do not wait long."""
+        """Deletes in small steps, so that other writes do not wait long."""
         now = self._clock()
         keep = Retention(ended_before=now - KEPT)
         while await self._store.write(Sweep(keep, now)):

@@ -14,7 +14,7 @@ PAUSE = 1.0
 
 
 class WriteBatch:
-    """`then` is called when it is written."""
+    """`then` is called when the batch is written."""
 
     def __init__(self, *verbs: Verb[Any], then: Callable[[], object] | None = None) -> None:
         self._verbs = list(verbs)
@@ -38,12 +38,13 @@ class WriteBatch:
         self._verbs += verbs
 
     def include(self, other: "WriteBatch") -> None:
-        """The verbs of the other batch are written with this one; then it has its results as if written alone."""
+        """Writes the verbs of the other batch with this one; afterwards the other has its results as if it had been
+        written alone."""
         self._included.append((len(self._verbs), other))
         self._verbs += other._verbs
 
     async def write(self, store: Store, *, insists: bool = False) -> None:
-        """Returns when all of it is durable; raises when nothing of it is. `insists`: as `insist`."""
+        """Returns when the whole batch is durable; raises if none of it is. `insists`: as in `insist`."""
         while self._verbs:
             try:
                 results = await store.write(*self._verbs)
@@ -67,7 +68,7 @@ class WriteBatch:
 
 
 async def until_available(store: Store, fault: StoreUnavailable) -> None:
-    """Returns when the store can be written again; raises when it has been closed. The store itself logs, once, why it
+    """Returns when the store can be written again; raises if it has been closed. The store itself logs once why it
     could not be written, so the caller need not."""
     while fault.fault != "closed":
         await asyncio.sleep(PAUSE)

@@ -1,7 +1,7 @@
 """One conversation of one agent.
 
-keys         whose it is, and what is owned together with it
-session      what is remembered of it, and what survives a new start
+keys         to which session a message belongs, and what is owned together
+session      what a session remembers, and what survives a new start
 settings     the section `[session]`
 """
 

@@ -1,8 +1,8 @@
-"""Whose session a message belongs to, and what is owned together with it.
+"""To which session a message belongs, and what is owned together with that session.
 
-Rule 1: a session is found by its key alone, and the key is made in this file, nowhere else. It is injective: all that
-        tells two conversations apart is in it, escaped, so no choice of ids makes two of them one.
-Rule 2: the home of a session follows from its key, so what shares a session shares a home, and with it a shard.
+Rule 1: a session is found by its key alone, and the key is made in this file, nowhere else. It is injective: everything
+        that distinguishes two conversations is in it, escaped, so no choice of ids can merge two of them.
+Rule 2: the home of a session follows from its key, so everything that shares a session shares a home, and thus a shard.
 """
 
 from collections.abc import Iterator
@@ -21,13 +21,14 @@ def session_key(inbound: Inbound, settings: SessionSettings, agent: str) -> str:
 
 
 def home(inbound: Inbound, settings: SessionSettings) -> str:
-    """What is owned as a whole (SC-1): a group chat with all its threads, or the direct chats that share a session."""
+    """The home of a message, which is owned as a whole (SC-1): a group chat with all its threads, or the direct chats
+    that share a session."""
     return _home(_place(inbound, settings))
 
 
 def deciding_home(inbound: Inbound, settings: SessionSettings) -> str:
-    """The home whose owner decides this message; empty where it does not say whose direct chat it is: a message of our
-    own, a deletion that names nobody."""
+    """The home whose owner decides this message; empty if the message does not say whose direct chat it is, such as a
+    message of our own or a deletion that names nobody."""
     sender = inbound.sender
     is_told = inbound.chat.kind != "direct" or bool(inbound.peer) or (bool(sender.id) and not sender.is_self)
     return home(inbound, settings) if is_told else ""
@@ -37,10 +38,11 @@ SUBAGENT = "subagent"
 
 
 def session_home(key: str) -> str:
-    """The home of a session: its key without the agent and without what divides a group, so what shares a session
-    shares a home. The kind of chat is left out as well: who sends to a chat first may not know it (`route_home`)."""
+    """The home of a session: its key without the agent and without the parts that divide a group, so everything that
+    shares a session shares a home. The kind of chat is left out as well, because the first to send to a chat may not
+    know it (`route_home`)."""
     _, *parts = key.split(":")
-    if len(parts) == 3 and parts[0] == SUBAGENT:  # it is owned with its conversation
+    if len(parts) == 3 and parts[0] == SUBAGENT:  # a sub-agent is owned with its conversation
         return session_home(_unescaped(parts[1]))
     return _home(tuple(map(_unescaped, parts)))
 
@@ -52,12 +54,12 @@ def _home(place: tuple[str, ...]) -> str:
 
 
 def route_home(route: Route) -> str:
-    """The home of a chat that was sent to before anything came from it."""
+    """The home of a chat to which something is sent before anything came from it."""
     return _joined(route.channel, route.account, route.chat)
 
 
 def shard_of(home: str, shards: int) -> int:
-    """Which of so many shards a home is in: the same in every process and every version (SC-2)."""
+    """The shard of a home if there are so many shards; it is the same in every process and every version (SC-2)."""
     return crc32(home.encode("utf-8", "surrogatepass")) % shards
 
 
@@ -67,7 +69,7 @@ def agent_of(key: str) -> str:
 
 
 def job_key(agent: str, job: str) -> str:
-    """The session that a job of the clock has to itself."""
+    """The session that belongs to a scheduled job alone."""
     return _joined(agent, "cron", job)
 
 
@@ -77,8 +79,8 @@ def subagent_key(agent: str, root: str, name: str) -> str:
 
 
 def inherits_from(session: Session, inbound: Inbound, settings: SessionSettings) -> str | None:
-    """The session whose transcript goes before this message in its thread's session (IN-45): before the first turn
-    there, and once in the thread's life."""
+    """The session whose transcript is put before this message in the session of its thread (IN-45): before the first
+    turn there, and only once in the thread's life."""
     if not settings.thread_inherits or not _has_own_thread(inbound, settings):
         return None
     if session.inherited or not is_untouched(session):
@@ -125,9 +127,9 @@ def _linked_name(inbound: Inbound, settings: SessionSettings) -> str | None:
 def entries_for(channel: str, account: str, id: str) -> Iterator[str]:
     """The forms in which a list may name this person and nobody else.
 
-    Ids may contain colons, so `channel:a:b` could be read in two ways. One of them counts: what follows the
-    channel is an account and an id, unless it has no colon or begins like a Matrix id (`@anna:example.org`). An
-    id that the short form cannot express is named by the long one only.
+    Ids may contain colons, so `channel:a:b` could be read in two ways. Only one of them counts: the part after the
+    channel is an account and an id, unless it has no colon or begins like a Matrix id (`@anna:example.org`). An id that
+    the short form cannot express is named only by the long one.
     """
     if ":" in channel:
         return
@@ -138,7 +140,7 @@ def entries_for(channel: str, account: str, id: str) -> Iterator[str]:
 
 
 def _unescaped(part: str) -> str:
-    """One part of a key, as it was before `_joined`."""
+    """One part of a key, without the escapes of `_joined`."""
     return part.replace("%3A", ":").replace("%25", "%")
 
 

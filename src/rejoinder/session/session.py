@@ -1,7 +1,7 @@
-"""What is remembered between the messages of one conversation, and how long each part of it lives.
+"""What is remembered between the messages of one conversation, and how long each part is kept.
 
-Rule 1: each field of `Session` says on its own line how long it lives. `start_over` and `turn_taken` read that and
-        nothing else; a reset by hand and a rollover by the clock are the same function.
+Rule 1: each field of `Session` declares on its own line how long it lives. `start_over` and `turn_taken` use only these
+        declarations; a reset by hand and a rollover by the clock are the same function.
 Rule 2: time is a parameter.
 """
 
@@ -22,7 +22,7 @@ class Lifetime(Enum):
 Activation = Literal["mention", "always"]
 """When an agent answers in a group."""
 TtsMode = Literal["off", "always", "inbound", "tagged"]
-"""Which answers are spoken: none, all, those to a voice note, or what the agent marks (ME-2)."""
+"""Which answers are spoken: none, all, answers to a voice note, or what the agent marks (ME-2)."""
 QueueMode = Literal["steer", "followup", "collect", "interrupt", "steer-backlog", "queue"]
 QueueDrop = Literal["old", "new", "summarize"]
 
@@ -33,7 +33,7 @@ ExecAsk = Literal["off", "on-miss", "always"]
 
 
 class ExecChoice(Struct, frozen=True):
-    """What `/exec` chose: where the agent's commands run and who is asked. Privilege."""
+    """The choice of `/exec`, which is a privilege: where the agent's commands run and who is asked."""
 
     host: ExecHost | None = None
     security: ExecSecurity | None = None
@@ -42,7 +42,7 @@ class ExecChoice(Struct, frozen=True):
 
 
 class QueueChoice(Struct, frozen=True):
-    """What `/queue` chose; what it left open comes from the settings."""
+    """The choice of `/queue`; anything left open comes from the settings."""
 
     mode: QueueMode | None = None
     debounce_ms: int | None = None
@@ -69,9 +69,10 @@ class Session(Struct, frozen=True, omit_defaults=True):
     tts: Annotated[TtsMode | None, Lifetime.STICKY] = None
     tts_voice: Annotated[str | None, Lifetime.STICKY] = None
     tts_limit: Annotated[int | None, Lifetime.STICKY] = None
-    # A room's rule, set by an owner: a bot that fell silent after a nightly rollover would look broken.
+    # Sticky, because it is a room's rule, set by an owner: a bot that fell silent after a nightly rollover would look
+    # broken.
     activation: Annotated[Activation | None, Lifetime.STICKY] = None
-    # Once per thread, not once per start: a person who resets a thread wants it empty.
+    # Sticky, because it happens once for each thread, not for each start: a person who resets a thread wants it empty.
     inherited: Annotated[bool, Lifetime.STICKY] = False
 
     elevated: Annotated[str | None, Lifetime.SESSION] = None
@@ -87,7 +88,7 @@ class Session(Struct, frozen=True, omit_defaults=True):
 
 
 def lifetimes() -> dict[str, Lifetime]:
-    """Field name to lifetime, as the fields declare it."""
+    """The lifetime of each field by its name, as the fields declare it."""
     hints: dict[str, Any] = get_type_hints(Session, include_extras=True)
     return {
         name: mark
@@ -103,40 +104,40 @@ _TOLD = {field.name: field.default for field in fields(Session) if _LIFETIMES[fi
 
 
 def held_by_session(name: str) -> str:
-    """How people are told that a value stands in this field, and not in the configuration: with how long it stays."""
+    """Tells people that a value comes from this field and not from the configuration, and how long it stays."""
     return "set here, kept by /new" if name in _STICKY else "this session"
 
 
 def is_untouched(session: Session) -> bool:
-    """It has had no turn yet."""
+    """Whether it has had no turn yet."""
     return session.touched == session.started
 
 
 def ruled_by(thread: Session, chat: Session) -> Session:
-    """The session of a thread that is about to be opened, with the rule of the chat it hangs in, which it keeps."""
+    """The session of a thread that is about to be opened, with the rule of its chat, which it keeps."""
     if chat.activation is None or thread.activation is not None or not is_untouched(thread):
         return thread
     return replace(thread, activation=chat.activation)
 
 
 def start_over(session: Session, now: datetime) -> Session:
-    """The session after a reset or a rollover: what is sticky, and nothing else (IN-43)."""
+    """The session after a reset or a rollover: it keeps only what is sticky (IN-43)."""
     kept = {name: getattr(session, name) for name in _STICKY}
     return Session(**kept, started=now, touched=now)
 
 
-# --- what the next turn is told -----------------------------------------------------------------
+# --- notes for the next turn --------------------------------------------------------------------
 
 PENDING_EVENTS = 20
 
 
 def with_event(session: Session, event: str) -> Session:
-    """The session with one more thing to tell the agent (IN-58): a repetition counts once, the latest 20 are kept."""
+    """The session with one more note for the agent (IN-58). A repetition counts once, and the latest 20 are kept."""
     if session.system_events and session.system_events[-1] == event:
         return session
     return replace(session, system_events=(*session.system_events, event)[-PENDING_EVENTS:])
 
 
 def turn_taken(session: Session, touched: datetime | None = None) -> Session:
-    """The session after a turn was told what waited for it; `touched`: when a person was here, if one was."""
+    """The session after a turn has received its notes. `touched`: when a person was here, if one was."""
     return replace(session, touched=touched or session.touched, **_TOLD)

@@ -12,7 +12,7 @@ Hour = Annotated[int, Meta(ge=0, le=23)]
 
 
 class ResetPolicy(Struct, frozen=True, forbid_unknown_fields=True):
-    """When a session has grown old and the next message begins a new one."""
+    """When a session is too old, so that the next message begins a new one."""
 
     mode: ResetMode = "never"
     """When a session ends by itself: `never`, `daily` at an hour, `idle` after minutes without a message, or `both`,

@@ -1,1 +1,1 @@
-"""What survives: the durable memory of the gateway, behind one contract (docs/store.md)."""
+"""The durable memory of the gateway, behind one contract (docs/store.md)."""

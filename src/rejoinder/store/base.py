@@ -1,7 +1,7 @@
 """The contract of a store: verbs are written, values are read (DU-10).
 
-`write` returns when the verbs are durable, not before; if it raises, nothing of them was written.
-docs/store.md lists all that an engine promises; `rejoinder.testing.StoreContract` tests these promises.
+`write` returns when the verbs are durable, not before; if it raises, nothing of them was written. docs/store.md lists
+everything that an engine promises; `rejoinder.testing.StoreContract` tests these promises.
 """
 
 from collections.abc import Callable
@@ -162,7 +162,8 @@ from rejoinder.store.verbs import (
 MOST_RESUMED: Final = 20
 RESUMED_FOR: Final = timedelta(minutes=15)
 OPERATOR_VERBS: Final[tuple[type[Verb[object]], ...]] = (*verbs.OPERATOR_VERBS, PauseJob, RequestJobRun, PutFact)
-"""The verbs an operator may write while a gateway runs on the store: each is one fenced step that claims nothing."""
+"""The verbs that an operator may write while a gateway runs on the store. Each is one fenced step that claims
+nothing."""
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -170,12 +171,12 @@ C = TypeVar("C")
 
 
 class Store(StoreReader, Protocol):
-    """What one engine writes and reads. `SharedStore.owned` gives it the store of its shard."""
+    """The store that one engine reads and writes; `SharedStore.owned` returns it for its shard."""
 
     @overload
     async def write(self, verb: Verb[A], /, *, on_result: Callable[[A], None] | None = None) -> A:
-        """`on_result` is called with the result as soon as there is one, which may be before it is durable. What it
-        writes becomes durable with the result, or not at all; when `write` raises, the result was never stored."""
+        """`on_result` is called with the result as soon as there is one, which may be before it is durable. Anything it
+        writes becomes durable with the result, or not at all; if `write` raises, the result was never stored."""
         ...
 
     @overload
@@ -190,7 +191,7 @@ class Store(StoreReader, Protocol):
     async def recover(
         self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
     ) -> RecoveryRows:
-        """All work that is left in the shard; read after a claim. What others add later is found by its state."""
+        """All work that is left in the shard. This is read after a claim."""
         ...
 
     async def health(self) -> Health:
@@ -199,22 +200,22 @@ class Store(StoreReader, Protocol):
 
 
 class SharedStore(Store, Protocol):
-    """The store as one process opens it, alone or beside others. Its own writes, such as what channels bring, belong to
-    no shard: they are fenced by the state of rows and need no lease.
+    """The store as one process opens it, alone or beside others. Its own writes, such as messages from channels, belong
+    to no shard: they are fenced by the state of rows and need no lease.
 
-    Leases are granted by the clock of the store (SC-6). A claim, a renewal and a fenced write exclude each other: when
-    a claim has returned, no write of an earlier generation is carried out any more.
+    Leases are granted by the store's clock (SC-6). A claim, a renewal and a fenced write exclude each other: once a
+    claim has returned, no write of an earlier generation is carried out.
     """
 
     shards: int
     """The number of shards over which the homes are spread; it never changes (SC-2)."""
     lease_seconds: float | None
-    """For how long a lease is granted. None: until it is released or its holder has ended, which the store itself
-    notices, so there is nothing to renew (SC-5)."""
+    """How long a lease is granted. None: until it is released or its holder has ended, which the store itself notices,
+    so that there is nothing to renew (SC-5)."""
 
     async def claim(self, shard: int, holder: str) -> Lease | None:
         """Grants a lease with a new generation, unless somebody else holds one (DU-13). Runs of the last holder have
-        then ended, and what it was sending is `unknown`. If that holder died, its unfinished work becomes suspect
+        then ended, and parts it was sending are `unknown`. If that holder died, its unfinished work becomes suspect
         (DU-2); if it only lost the lease, its attempts are not counted."""
         ...
 
@@ -228,7 +229,7 @@ class SharedStore(Store, Protocol):
         ...
 
     async def release(self, lease: AnyLease) -> None:
-        """Gives a lease back; it is no error if it is lost already."""
+        """Gives a lease back; it is no error if it is already lost."""
         ...
 
     async def leave(self, holder: str) -> None:
@@ -238,14 +239,14 @@ class SharedStore(Store, Protocol):
     async def owners(self) -> ShardOwners: ...
 
     async def shards_with_work(self) -> frozenset[int]:
-        """The shards in which something waits to be decided, sent or run, whoever wrote it (SC-12)."""
+        """The shards in which something waits to be decided, sent or run, whichever process wrote it (SC-12)."""
         ...
 
     def on_external_change(self, callback: Callable[[frozenset[int]], None]) -> None:
-        """Calls `callback` in this loop with the shards that other processes have written to; the set is empty if it
-        may be any. One call may stand for several changes, and occasionally for none.
+        """Calls `callback` in this loop with the shards to which other processes have written; an empty set means any
+        shard. One call may stand for several changes, and occasionally for none.
 
-        Where one gateway has the store to itself, the call comes within about a second. Where several share it, it may
+        If one gateway has the store to itself, the call comes within about a second. If several share it, the call may
         come late or never, so each also has to look by itself.
         """
         ...
@@ -256,12 +257,12 @@ class SharedStore(Store, Protocol):
         ...
 
     def on_live(self, callback: Callable[[str, str], None]) -> None:
-        """Calls `callback` in this loop with each live update of another process: the channel, and what it says."""
+        """Calls `callback` in this loop with each live update of another process: the channel and the update."""
         ...
 
     def owned(self, lease: Lease, on_lost: Callable[[], None] = ...) -> Store:
-        """The store for the holder of this lease: it reads the work of that shard. A write raises `LeaseLost` when the
-        shard has another generation, after calling `on_lost`, and writes nothing."""
+        """The store for the holder of this lease; it reads the work of that shard. If the shard has another generation,
+        a write calls `on_lost`, raises `LeaseLost` and writes nothing."""
         ...
 
 

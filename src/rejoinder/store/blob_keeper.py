@@ -1,4 +1,4 @@
-"""Whole files in any store that has the verbs of blobs."""
+"""Stores whole files in any store that has the verbs of blobs."""
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Callable
@@ -13,7 +13,7 @@ from rejoinder.store.verbs import Verb
 A = TypeVar("A")
 
 AT_ONCE = 2
-"""Chunks in one commit: messages wait for the disk together with them."""
+"""Chunks in one commit, for whose writing messages may have to wait."""
 
 
 class _Writes(BlobReader, Protocol):

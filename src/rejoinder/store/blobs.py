@@ -1,9 +1,9 @@
-"""Verbs of blobs; `blob_keeper.py` keeps and reads whole files with them.
+"""Verbs of blobs; `blob_keeper.py` uses them to store and read whole files.
 
-Rule 1: a blob can be read once it is whole. Its chunks are committed one by one before that.
-Rule 2: a row that names blobs says so in the same transaction (`Intent.blobs`, `NameBlobs`). A part of the outbox names
-        them until the platform has it (`MarkSent`).
-Rule 3: what no row names, or no longer, is removed a day later; what was never finished, an hour after its last chunk.
+Rule 1: a blob can be read once it is complete. Its chunks are committed one by one before that.
+Rule 2: a row that names blobs records this in its own transaction (`PartIntent.blobs`, `NameBlobs`). A part of the
+        outbox names them until the platform has it (`MarkSent`).
+Rule 3: a blob that no row names is removed a day later; one that was never completed, an hour after its last chunk.
 """
 
 from datetime import datetime
@@ -14,7 +14,7 @@ from rejoinder.store.verbs import Verb
 
 
 class BeginBlob(Verb[None], frozen=True):
-    """Room is kept for the bytes that are announced. Raises `QuotaReached`."""
+    """Begins a blob, and reserves room for the announced size. Raises `QuotaReached`."""
 
     id: str
     upload: Upload
@@ -22,19 +22,19 @@ class BeginBlob(Verb[None], frozen=True):
 
 
 class AddChunk(Verb[None], frozen=True):
-    """The next bytes of a blob that is not whole. Raises `QuotaReached`, or `Superseded` when it is gone."""
+    """Adds bytes to an incomplete blob. Raises `QuotaReached`, or `Superseded` if the blob is gone."""
 
     blob: str
     number: int
     content: bytes
     received: int
-    """Bytes so far, with these."""
+    """The number of bytes so far, including these."""
     quota: Quota | None
     now: datetime
 
 
 class EndBlob(Verb[Blob], frozen=True):
-    """All of it is there. Under a key that is taken, the blob that has it is returned, and this one removed."""
+    """Completes a blob. If its key is taken, returns the blob that has the key and removes this one."""
 
     blob: str
     size: int
@@ -46,7 +46,7 @@ class DropBlob(Verb[None], frozen=True):
 
 
 class NameBlobs(Verb[None], frozen=True):
-    """A row of whatever kind, `named_by`, names these blobs from now on, and no others."""
+    """From now on the row `named_by`, of any kind, names these blobs and no others."""
 
     named_by: str
     blobs: tuple[str, ...]
@@ -54,12 +54,12 @@ class NameBlobs(Verb[None], frozen=True):
 
 
 class BlobReader(Protocol):
-    """What a store answers about blobs."""
+    """The reads of blobs."""
 
     async def blob(self, id: str) -> Blob | None: ...
 
     async def blob_under(self, key: str) -> Blob | None: ...
 
     async def chunk(self, blob: str, number: int) -> bytes | None:
-        """None: that was the last one."""
+        """A chunk of a blob; None after the last one."""
         ...

@@ -1,4 +1,4 @@
-"""What a part says, read from its body, for readers of the store that know nothing of the layer that wrote it."""
+"""Reads the text of a part from its body, for readers of the store that know nothing of the layer that wrote it."""
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +22,7 @@ class _Body(Struct):
 
 
 def text_of(body: bytes) -> str:
-    """What people would see. A body that is not understood is shown as it was written."""
+    """The text that people would see. A body that is not understood is shown as it was written."""
     try:
         found = msgspec.json.decode(body, type=_Body)
     except (msgspec.DecodeError, UnicodeDecodeError):

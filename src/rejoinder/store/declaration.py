@@ -1,4 +1,4 @@
-"""What a store engine declares: a module with `STORE = StoreKind(...)`, named like the scheme of its address."""
+"""The declaration of a store engine: a module with `STORE = StoreKind(...)`, named like the scheme of its address."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -14,37 +14,37 @@ if TYPE_CHECKING:
 
 class OpensWhole(Protocol):
     def __call__(self, url: str, *, new: bool = False) -> "AbstractContextManager[WholeStore]":
-        """One transaction, which is committed at the end. `new`: for a copy."""
+        """Opens one transaction, which is committed at the end. `new`: for a copy."""
         ...
 
 
 class ShareOptions(Struct, frozen=True):
-    """How several processes share a store; None: as the engine has it."""
+    """How several processes share a store; None: the engine's default."""
 
     shards: int | None = None
     lease_seconds: float | None = None
 
 
 class StoreKind(Struct, frozen=True):
-    """How the stores of one scheme are opened, each by its whole address, `gateway.store`."""
+    """How to open the stores of one scheme, by the whole address from `gateway.store`."""
 
     open: Callable[[str], SharedStore]
     """For a gateway."""
     read: Callable[[str], StoreReader]
-    """For reading, also while a gateway runs on it."""
+    """Opens a store for reading, also while a gateway runs on it."""
     operate: Callable[[str], OperatorStore]
-    """For an operator, also while a gateway runs on it."""
+    """Opens a store for an operator, also while a gateway runs on it."""
     show: Callable[[str], str] = str
-    """The address as it may be shown, without a password."""
+    """Returns the address in a form that may be shown, without a password."""
     whole: OpensWhole | None = None
-    """For work on all of it while no gateway runs on it; None: it is copied by its own tools."""
+    """Opens a store for work on all of it while no gateway runs on it; None if it is copied with its own tools."""
     share: Callable[[str, ShareOptions], SharedStore] | None = None
-    """For a gateway beside others; None: it has the store to itself."""
+    """Opens a store for a gateway beside others; None if a gateway has the store to itself."""
     extra: str = ""
-    """The extra of rejoinder that installs what it needs, if it needs one."""
+    """The extra of rejoinder that installs its packages, if it needs any."""
     in_file: bool = False
-    """Its addresses are `scheme:FILE`, or `scheme::memory:` for none. The file is relative to the configuration's
-    folder, the first gateway makes it, and what agents may send lies in a folder beside it."""
+    """Whether its addresses are `scheme:FILE`, or `scheme::memory:` without a file. The file is relative to the
+    configuration's folder, the first gateway creates it, and the agents' outbox folders are in a folder beside it."""
     watches_sockets: bool = False
-    """Whether it has the event loop watch a socket of its own: then the loop has to be Python's, as uvloop stops
-    watching one that has failed without telling who waits for it."""
+    """Whether the event loop watches a socket of the engine's own. The loop then has to be Python's, because uvloop
+    stops watching a failed socket without telling the code that waits for it."""

@@ -1,4 +1,4 @@
-"""What one owner asks of another (SC-1, SC-12): a row in the home of the session that it is about, and its verbs."""
+"""Requests from one owner to another (SC-1, SC-12): rows in the home of the session concerned, and their verbs."""
 
 from msgspec import Struct
 
@@ -23,8 +23,8 @@ class AnswerAgent(Struct, frozen=True, tag="answer"):
 
 
 class StopWork(Struct, frozen=True, tag="stop"):
-    """What runs or waits for this place is stopped. `asked`: the event that asked for it; what came after that goes
-    on."""
+    """Stop everything that runs or waits for this place. `asked`: the event that requested it; anything that came later
+    goes on."""
 
     route: Route
     asked: int | None = None
@@ -40,13 +40,13 @@ class StoredHomeRequest(Struct, frozen=True):
 
 
 class AskHome(Verb[None], frozen=True):
-    """Asks the owner of this session's home, and wakes it."""
+    """Sends a request to the owner of this session's home, and wakes it."""
 
     session: str
     request: HomeRequest
 
 
 class EndHomeRequest(Verb[None], frozen=True):
-    """It is written with what it has led to."""
+    """Removes a request, in the write of its effects."""
 
     id: int

@@ -1,4 +1,4 @@
-"""What is stored of hooks over HTTP (IN-8): a row for each event of each hook, and the verbs that move it."""
+"""The rows of HTTP hooks (IN-8), one for each event of each hook, and the verbs that change them."""
 
 from datetime import datetime
 from typing import Literal
@@ -10,7 +10,7 @@ from rejoinder.store.verbs import Verb
 
 
 class ClaimedHookEvent(Struct, frozen=True):
-    """An event that one process posts now."""
+    """An event that one process is posting now."""
 
     id: int
     row: HookEvent
@@ -19,27 +19,26 @@ class ClaimedHookEvent(Struct, frozen=True):
 
 
 class HookQueue(Struct, frozen=True):
-    """How a hook is doing."""
+    """The state of a hook's queue."""
 
     hook: str
     waiting: int = 0
     dead: int = 0
-    """Given up after 24 hours; of the last 30 days."""
+    """How many events of the last 30 days were given up, each after 24 hours."""
     oldest: datetime | None = None
-    """Since when the first of those that wait has waited."""
+    """Since when the first waiting event has waited."""
     error: str = ""
-    """Why that one was not taken."""
+    """Why the program has not accepted that event."""
 
 
 class PutHookEvents(Verb[None], frozen=True):
-    """Keeps what hooks are to be told, each event once: one that is known already is left as it is."""
+    """Stores events for hooks, each only once: a known event is left as it is."""
 
     events: tuple[HookEvent, ...]
 
 
 class ClaimHookEvent(Verb[ClaimedHookEvent | None], frozen=True):
-    """The oldest event of a hook that is due, for one process alone until `until`; the attempt is counted before it is
-    made."""
+    """Claims the oldest due event of a hook for one process until `until`. The attempt is counted before it is made."""
 
     hook: str
     now: datetime
@@ -47,13 +46,13 @@ class ClaimHookEvent(Verb[ClaimedHookEvent | None], frozen=True):
 
 
 class FreeHookEvents(Verb[None], frozen=True):
-    """All that waits is due now: a process that begins alone has no claims of others to respect."""
+    """Makes all waiting events due now: a process that begins alone need not respect claims of others."""
 
     now: datetime
 
 
 class EndHookEvent(Verb[None], frozen=True):
-    """It was taken, or is given up. Nothing is done if another process has claimed it since."""
+    """The event was accepted, or is given up. Does nothing if another process has claimed it since."""
 
     claimed: ClaimedHookEvent
     state: Literal["taken", "dead"]
@@ -61,7 +60,8 @@ class EndHookEvent(Verb[None], frozen=True):
 
 
 class RetryHookEvent(Verb[None], frozen=True):
-    """It was not taken: try again at that time. Nothing is done if another process has claimed it since."""
+    """The event was not accepted: it is tried again at that time. Does nothing if another process has claimed it
+    since."""
 
     claimed: ClaimedHookEvent
     at: datetime

@@ -1,6 +1,6 @@
-"""What is stored about the clock's jobs (DU-5): rows and verbs.
+"""The rows and verbs of scheduled jobs (DU-5).
 
-A tick and the turn it makes are one commit, `CreateOwnEvent` with its `Tick`: no crash fires a job twice or loses it.
+A tick and its turn are one commit, `CreateOwnEvent` with its `Tick`, so no crash fires a job twice or loses it.
 """
 
 from datetime import datetime
@@ -16,34 +16,34 @@ JobState = Literal["waiting", "running", "over", "quarantined"]
 
 
 class StoredJob(Struct, frozen=True):
-    """One job as it was last stored. `schedule`: as it was written; empty: the job is no longer configured."""
+    """One job as last stored. `schedule`: as configured; empty if the job is no longer configured."""
 
     name: str
     schedule: str = ""
     due: datetime | None = None
-    """None: never again, or not yet known."""
+    """None if it is never due again, or the time is not known yet."""
     needs_schedule: bool = False
-    """Its next due time is to be computed as if the job were new."""
+    """Whether its next due time has to be computed as if the job were new."""
     paused: bool = False
     wanted: bool = False
-    """An operator wants it now."""
+    """Whether an operator has requested a run now."""
     fired: datetime | None = None
     passed: datetime | None = None
     reason: str = ""
-    """Why the tick at `passed` made no turn."""
+    """Why the tick at `passed` started no turn."""
     state: JobState | None = None
-    """The state of its last turn, as far as that is still known."""
+    """The state of its last turn, as far as it is still known."""
     outcome: Outcome | None = None
     detail: str = ""
 
     @property
     def is_open(self) -> bool:
-        """Its last turn waits or runs."""
+        """Whether its last turn is waiting or running."""
         return self.state in ("waiting", "running")
 
 
 class Tick(Struct, frozen=True):
-    """A job moves on from the time it was due at to the time it is due next."""
+    """Moves a job from the time at which it was due to the next one."""
 
     job: str
     due: datetime | None
@@ -59,9 +59,9 @@ class PutJob(Verb[None], frozen=True):
 
 
 class CreateOwnEvent(Verb[InboxEvent | None], frozen=True):
-    """An event of the gateway's own: it needs no decision, and waits in its session from the start.
+    """Creates an event of the gateway's own. It needs no decision, and waits in its session from the start.
 
-    Returns None if there is an event with this id already. With a tick it is that job's turn.
+    Returns None if there already is an event with this id. With a tick it is that job's turn.
     """
 
     inbound: Inbound
@@ -71,7 +71,7 @@ class CreateOwnEvent(Verb[InboxEvent | None], frozen=True):
 
 
 class SkipTick(Verb[None], frozen=True):
-    """The tick makes no turn; `reason` says why."""
+    """The tick starts no turn; `reason` says why."""
 
     tick: Tick
     reason: str
@@ -79,7 +79,7 @@ class SkipTick(Verb[None], frozen=True):
 
 
 class JobReply(Struct, frozen=True):
-    """What a job said, as a digest. The keys of its parts begin with `stem`: their states tell whether it arrived."""
+    """What a job said, as a digest. The keys of its parts begin with `stem`; their states tell whether it arrived."""
 
     digest: str
     stem: str
@@ -87,7 +87,7 @@ class JobReply(Struct, frozen=True):
 
 
 class RecordJobReply(Verb[None], frozen=True):
-    """A job has just said this; what it said before `since` is forgotten."""
+    """Records what a job has just said, and forgets what it said before `since`."""
 
     job: str
     said: JobReply
@@ -95,13 +95,13 @@ class RecordJobReply(Verb[None], frozen=True):
 
 
 class PauseJob(Verb[None], frozen=True):
-    """No ticks until the job is resumed; then its schedule starts over, and missed ticks are not made up for."""
+    """Pauses or resumes a job. A resumed job's schedule starts anew, and missed ticks are not made up for."""
 
     job: str
     paused: bool
 
 
 class RequestJobRun(Verb[None], frozen=True):
-    """An operator wants it now; its ticks stay as they are."""
+    """Requests a run now; the ticks stay as they are."""
 
     job: str

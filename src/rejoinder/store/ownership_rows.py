@@ -1,4 +1,4 @@
-"""Who owns what: leases on shards and on what one process does for all, and the processes that hold them."""
+"""Ownership: leases on shards and on work that one process does for all, and the processes that hold them."""
 
 from datetime import datetime
 
@@ -33,13 +33,13 @@ class ProcessState(Struct, frozen=True):
     """Whether it claims shards; a front does not."""
     shards: int
     duties: tuple[str, ...]
-    """What it does for all: the accounts it listens to, and other work that one process does."""
+    """The work it does for all processes, such as listening to accounts."""
     lease_seconds: float | None
-    """For which its leases are still granted; None: they do not run out."""
+    """Seconds for which its leases are still granted; None if they do not expire."""
     waiting: int
-    """Messages in its shards that nobody has decided yet."""
+    """The number of undecided messages in its shards."""
     lag_seconds: float
-    """Since the oldest of those came; 0: none waits."""
+    """Seconds since the oldest of those came; 0 if there are none."""
 
 
 class Deployment(Struct, frozen=True):
@@ -47,14 +47,14 @@ class Deployment(Struct, frozen=True):
 
     shards: int
     unowned: int
-    """Shards that nobody holds now."""
+    """The number of shards that nobody holds now."""
     lag_seconds: float
-    """Since the oldest message came that nobody has decided yet, whoever holds its shard; 0: none waits."""
+    """Seconds since the oldest undecided message came, whoever holds its shard; 0 if there is none."""
     processes: tuple[ProcessState, ...]
 
 
 class Renewal(Struct, frozen=True):
     held: tuple[AnyLease, ...]
-    """Those of the leases that were still held, and are for as long again. The others are lost."""
+    """The leases that were still held and have been renewed. The others are lost."""
     now: datetime
-    """By the clock of the store (SC-6)."""
+    """When this happened, by the store's clock (SC-6)."""

@@ -1,4 +1,4 @@
-"""What is stored about the questions of agents (CH-10): one row for each, and the verb that writes it."""
+"""The rows of agents' questions (CH-10), and the verb that writes them."""
 
 from datetime import datetime
 from typing import Literal
@@ -12,12 +12,12 @@ QuestionState = Literal["open", "answered", "over"]
 
 
 class StoredQuestion(Struct, frozen=True):
-    """A question that was put to people. `id`: what its buttons carry; `mark`: equal for those that ask the same."""
+    """A question to people. `id`: the one in its buttons. `mark`: equal for questions that ask the same."""
 
     id: str
     turn: int
     session: str
-    """Of the run that asked."""
+    """The session of the run that asked."""
     mark: str
     question: Question
     route: Route
@@ -26,10 +26,10 @@ class StoredQuestion(Struct, frozen=True):
     asked: datetime
     state: QuestionState = "open"
     answer: str | None = None
-    """The option that was chosen, once it is answered; None: nothing is allowed."""
+    """The chosen option, once it is answered; None means that nothing is allowed."""
 
 
 class PutQuestion(Verb[None], frozen=True):
-    """Stores a question as it is now."""
+    """Stores a question in its present state."""
 
     question: StoredQuestion

@@ -1,4 +1,4 @@
-"""Verbs of room logs and of small facts, and what a store answers about them."""
+"""Verbs and reads of room logs and of small facts."""
 
 from datetime import datetime
 from typing import Protocol
@@ -7,11 +7,12 @@ from rejoinder.room_log import Changes, Find, LogState, Overview, Replies, RoomE
 from rejoinder.store.verbs import Verb
 
 KEPT_EVENTS = 50_000
-"""How many of the last events of a log are kept for those who come back; what they changed is kept for ever."""
+"""How many of the last events of a log are kept for readers who come back. The entries they changed are kept for
+ever."""
 
 
 class OpenLog(Verb[LogState], frozen=True):
-    """Makes the log if it is not there. `id`: of a new one."""
+    """Makes the log if it does not exist. `id`: the id for a new log."""
 
     log: str
     id: str
@@ -26,7 +27,7 @@ class RecordChanges(Verb[int], frozen=True):
 
 
 class PutFact(Verb[None], frozen=True):
-    """One fact, written beside a gateway; None forgets it."""
+    """Writes one fact, also beside a gateway; None deletes it."""
 
     scope: str
     key: str
@@ -64,5 +65,5 @@ class RoomReader(Protocol):
 
 
 def scope_of(log: str, kind: str) -> str:
-    """Where the facts of a log are: those of each kind by themselves."""
+    """The scope of the facts of a log; each kind has its own."""
     return f"{log}/{kind}"

@@ -1,8 +1,8 @@
-"""What the store hands out: frozen values, one for each thing it keeps.
+"""The values that the store returns: frozen values, one type for each thing it stores.
 
-A value that was claimed (`RunClaim`, a `StoredPart` in a claim) is also the proof of the claim: the verbs that go
-on with it compare its state and generation with the row, and raise `Superseded` when the row has moved on since.
-A generation is a number never used before: every claim draws one, that of a shard (`Lease`) as well.
+A claimed value (`RunClaim`, a `StoredPart` in a claim) is also the proof of the claim: the verbs that continue with it
+compare its state and generation with the row, and raise `Superseded` if the row has changed since. A generation is a
+number that was never used before. Every claim draws one, including the claim of a shard (`Lease`).
 """
 
 from datetime import datetime, timedelta
@@ -19,14 +19,14 @@ from rejoinder.store.ownership_rows import NamedLease
 
 
 class StoredCursor(Struct, frozen=True):
-    """How far something outside has been read: a Telegram offset, a sync token, the last tick of a job."""
+    """How far an outside source has been read, such as a Telegram offset, a sync token or the last tick of a job."""
 
     channel: str
     name: str
     value: str
     account: str = "default"
     lease: NamedLease | None = None
-    """Of the process that listens: without it nothing is written (SC-10)."""
+    """The lease of the process that listens; without it nothing is written (SC-10)."""
 
 
 EventState = Literal["new", "routed", "settled", "quarantined"]
@@ -49,11 +49,11 @@ class InboxEvent(Struct, frozen=True):
     reason: str = ""
     attempts: int = 0
     alone: int = 0
-    """How often the process died while nothing but this was under way."""
+    """How often the process died while only this was under way."""
     shard: int = 0
-    """Who holds the lease on it decides."""
+    """The shard of the event; only the holder of the lease on it decides the event."""
     overheard: bool = False
-    """It was settled as history: the next turn there is told of it."""
+    """Whether it was settled as history, of which the next turn there is told."""
 
 
 InputState = Literal["waiting", "taken", "steered", "summarised", "dropped"]
@@ -68,7 +68,7 @@ INPUT_STATES: Final[dict[InputState, str]] = {
 
 
 class Input(Struct, frozen=True):
-    """An event in one session it was routed to. `payload` is what the router wanted to find again."""
+    """An event in one session to which it was routed. `payload`: what the router stored with it."""
 
     event: InboxEvent
     session: str
@@ -93,7 +93,7 @@ Outcome = Literal["answered", "silent", "failed", "stopped", "dropped"]
 
 
 class StoredTurn(Struct, frozen=True):
-    """One question to one agent. Its route was frozen when it began (IN-44)."""
+    """One question to one agent. Its route was fixed when it began (IN-44)."""
 
     id: int
     session: str
@@ -109,22 +109,22 @@ class StoredTurn(Struct, frozen=True):
     crashes: int = 0
     """How often the process died while it ran."""
     alone: int = 0
-    """How often it died while nothing but this turn was under way."""
+    """How often the process died while only this turn was under way."""
 
 
 class RunClaim(Struct, frozen=True):
-    """The claim on a session: at most one is valid at a time, and only with this generation."""
+    """The claim on a session. At most one is valid at a time, and only with this generation."""
 
     session: str
     turn: int
     generation: int
     attempt: int
     answered: bool = False
-    """The answer was planned before a crash: deliver what is left, do not ask again."""
+    """Whether the answer was planned before a crash: then the rest is delivered, and the agent is not asked again."""
 
 
 class Busy(Struct, frozen=True):
-    """The session has an active run: nothing was begun, and what waits keeps waiting."""
+    """The session has an active run: nothing was begun, and waiting messages keep waiting."""
 
     turn: int
 
@@ -137,7 +137,7 @@ PART_STATES: Final[dict[PartState, str]] = {
     "planned": "committed, not a byte of it sent",
     "sending": "one sender has it, and bytes may be under way",
     "sent": "the platform has it; the receipt says under which id",
-    "unknown": "it may or may not have arrived; what follows waits until that is settled",
+    "unknown": "it may or may not have arrived; the parts behind it wait until that is settled",
     "retry": "the platform did not take it; it is tried again at its time",
     "held": "never confirmed, and not sent again unless somebody asks: never a duplicate",
     "dead": "given up; listed, and can be sent again by hand",
@@ -145,12 +145,13 @@ PART_STATES: Final[dict[PartState, str]] = {
 }
 
 IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "sending", "unknown", "retry")
-"""The first of these in a conversation is the one that is sent; the others wait behind it, except for `YIELDING`."""
+"""The first part of a conversation in one of these states is the one that is sent; the others wait behind it, except
+for `YIELDING`."""
 
 YIELDING: Final = "react"
-"""The kind of part that every other kind of its conversation overtakes (DE-32): it refers to a message that is there,
-and nothing depends on it, so other parts wait neither for its turn nor for its result. Parts of this kind keep their
-order among each other."""
+"""The kind of part that all other kinds overtake in a conversation (DE-32). It refers to an existing message and
+nothing depends on it, so other parts wait neither for its turn nor for its result. Parts of this kind keep their order
+among themselves."""
 
 
 OPEN_PART_STATES: Final[tuple[PartState, ...]] = (*IN_FLIGHT, "held", "dead")
@@ -158,19 +159,19 @@ OPEN_PART_STATES: Final[tuple[PartState, ...]] = (*IN_FLIGHT, "held", "dead")
 
 
 def said_about(event: int) -> str:
-    """The key prefix of all that the gateway itself answers to an event; unique, as an event is decided once."""
+    """The key prefix of the gateway's own answers to an event. It is unique, because an event is decided once."""
     return f"event/{event}"
 
 
 class PartIntent(Struct, frozen=True):
-    """A part to be planned. The same key stands for the same bytes, for ever (DU-4)."""
+    """A part to be planned. A key stands for the same bytes for ever (DU-4)."""
 
     key: str
     route: Route
     body: bytes
     kind: str = "text"
     blobs: tuple[str, ...] = ()
-    """The ids of the files it names: they are kept for as long as the part is."""
+    """The ids of the files it names, which are kept as long as the part."""
 
 
 class StoredPart(Struct, frozen=True):
@@ -188,9 +189,9 @@ class StoredPart(Struct, frozen=True):
     receipt: str | None = None
     error: str = ""
     omitted: tuple[str, ...] = ()
-    """What earlier tries left out, such as the formatting."""
+    """What earlier attempts left out, such as the formatting."""
     elsewhere: bool = False
-    """Whether it was planned for a home of another owner, who sends it (SC-1)."""
+    """Whether it was planned for a home with another owner, who sends it (SC-1)."""
 
 
 class PendingWork(Struct, frozen=True):
@@ -199,29 +200,29 @@ class PendingWork(Struct, frozen=True):
     waiting: int = 0
     """Messages without a turn."""
     running: datetime | None = None
-    """Since when its turn is under way."""
+    """Since when its turn has been under way."""
     unsent: int = 0
     """Parts that are on their way."""
     stuck: int = 0
-    """Parts that are dead or held: only an operator moves them."""
+    """Parts that are dead or held; only an operator can move them."""
 
 
 class NotBefore(Struct, frozen=True):
-    """The next part of this conversation may not be sent before then."""
+    """The next part of this conversation must not be sent before this time."""
 
     at: datetime
 
 
 LATEST: Final = timedelta(minutes=15)
-"""A retry further ahead than this was set by a clock that has been set back since: it is due now. A longer limit of the
-platform is enforced by the sender, which counts seconds independently of that clock, until the next start."""
+"""A retry that is further ahead than this was set before the clock was set back, so it is due now. The sender enforces
+longer limits of the platform until the next start; it counts seconds independently of that clock."""
 
 
-# --- what is remembered -------------------------------------------------------------------------
+# --- memory -------------------------------------------------------------------------------------
 
 
 class StoredSession(Struct, frozen=True):
-    """A session and the version a change of it has to name."""
+    """A session, and the version that a change of it has to name."""
 
     session: Session
     version: int
@@ -231,20 +232,20 @@ class AgentSession(Struct, frozen=True):
     """A session as its agent has saved it."""
 
     id: str
-    """The agent's own name for it."""
+    """The agent's own id of it."""
     machine: str = ""
-    """Where it lies, if it cannot be continued elsewhere (SC-7)."""
+    """The machine it is on, if it cannot be continued elsewhere (SC-7)."""
 
 
 class TranscriptEntry(Struct, frozen=True):
-    """One side of an exchange, as the agent was told or answered it."""
+    """One side of an exchange, as the agent received or wrote it."""
 
     role: Literal["user", "agent"]
     parts: tuple[PromptPart, ...]
     at: datetime
     turn: int | None = None
     stands_for_all: bool = False
-    """A summary: for the agent it replaces all that was said before it."""
+    """Whether it is a summary, which replaces everything before it for the agent."""
 
 
 class IndexedMessage(Struct, frozen=True, omit_defaults=True):
@@ -257,7 +258,7 @@ class IndexedMessage(Struct, frozen=True, omit_defaults=True):
     author_name: str = ""
     text: str = ""
     number: int = 0
-    """Given by the index: the n-th message of its conversation."""
+    """Its number in the conversation, given by the index."""
 
     @property
     def handle(self) -> str:
@@ -280,7 +281,7 @@ class PlaceFacts(Struct, frozen=True):
     bot_turns: int = 0
     bot_turns_today: int = 0
     elsewhere: bool = False
-    """Its home is in another shard, whose owner sends what is said here (SC-1)."""
+    """Whether its home is in another shard, whose owner sends what is said here (SC-1)."""
 
 
 class PairingRequest(Struct, frozen=True):
@@ -312,17 +313,17 @@ class AllowEdit(Struct, frozen=True):
 
 
 class AccessRows(Struct, frozen=True):
-    """Who may use an account, as far as owners have decided and strangers have asked."""
+    """What owners have decided and strangers have requested about access to an account."""
 
     paired: tuple[Paired, ...]
-    """On any account of the channel."""
+    """The people paired on any account of the channel."""
     edits: tuple[AllowEdit, ...]
-    """Of the channel, in the order in which they were made."""
+    """The edits of the channel's list, in the order in which they were made."""
     requests: tuple[PairingRequest, ...]
 
 
 class TraceEntry(Struct, frozen=True):
-    """What was noted of an event in one go, for `explain`."""
+    """What was recorded about an event at one time, for `explain`."""
 
     at: datetime
     steps: tuple[Step, ...]
@@ -332,7 +333,7 @@ class TraceEntry(Struct, frozen=True):
 
 
 class OpenTurn(Struct, frozen=True):
-    """A turn that a crash interrupted, with what went in and what was already said."""
+    """A turn that a crash interrupted, with its inputs and what was already said."""
 
     turn: StoredTurn
     inputs: tuple[Input, ...]
@@ -340,7 +341,8 @@ class OpenTurn(Struct, frozen=True):
 
 
 class Backlog(Struct, frozen=True):
-    """What waits in one session for one place, in order. `gathered` becomes one turn, with one notice (TU-10)."""
+    """The inputs that wait in one session for one place, in order. `gathered` become one turn, with one notice
+    (TU-10)."""
 
     session: str
     route: Route
@@ -349,28 +351,28 @@ class Backlog(Struct, frozen=True):
 
 
 class UnreadableRow(Struct, frozen=True):
-    """Something a restart would have resumed if it could be read, with what is known of it anyway."""
+    """A row that a restart would have resumed if it could be read, with what is known about it anyway."""
 
     kind: Literal["event", "input", "turn", "subagent"]
     id: int
-    """Of the event or turn; of an input, its event's; a sub-agent has none."""
+    """The number of the event or turn; for an input, that of its event; a sub-agent has none."""
     message: str
-    """The platform's id of the message; of a turn, of its last input."""
+    """The platform's id of the message; for a turn, of its last input."""
     where: str
     """The channel or the session."""
     why: str
     route: Route | None = None
-    """Where a turn is answered."""
+    """Where the turn is answered."""
     answered: bool = False
-    """The turn only had to be delivered."""
+    """Whether the turn only had to be delivered."""
     of_another_version: bool = False
-    """It is whole, and in a form that is not known here."""
+    """Whether it is intact, but in a format that is unknown here."""
     root: str = ""
-    """The session of the conversation of a sub-agent."""
+    """For a sub-agent: the session of its conversation."""
 
 
 class Quarantined(Struct, frozen=True):
-    """What is left alone (DU-2, DU-14): it ended the process each time, or cannot be read."""
+    """A quarantined row (DU-2, DU-14): it ended the process each time, or cannot be read."""
 
     kind: Literal["message", "turn", "session"]
     id: str
@@ -380,9 +382,9 @@ class Quarantined(Struct, frozen=True):
     at: datetime
     """When it came, was quarantined, or was last used."""
     why: str = ""
-    """Empty for a session, and for what an earlier version had tried too often."""
+    """Empty for a session, and for rows that an earlier version had tried too often."""
     number: int = 0
-    """Of the event or the turn, by which it is taken out again; 0: it cannot be."""
+    """The number of the event or turn, for taking it out again; 0 if that is impossible."""
 
     @property
     def reason(self) -> str:
@@ -390,7 +392,7 @@ class Quarantined(Struct, frozen=True):
 
 
 class RecoveryRows(Struct, frozen=True):
-    """All that a restart has to resume, oldest first."""
+    """Everything that a restart has to resume, oldest first."""
 
     events: tuple[InboxEvent, ...]
     turns: tuple[OpenTurn, ...]
@@ -398,7 +400,7 @@ class RecoveryRows(Struct, frozen=True):
     unknown: tuple[StoredPart, ...]
     to_send: tuple[Route, ...]
     unread: tuple[UnreadableRow, ...] = ()
-    """These appear in none of the other fields."""
+    """Unreadable rows, which are in none of the other fields."""
 
 
 class Health(Struct, frozen=True):
@@ -409,7 +411,7 @@ class Health(Struct, frozen=True):
 
 
 class Workload(Struct, frozen=True):
-    """What is under way now; cheap to read, however much has ended."""
+    """What is under way now. Reading it is cheap, however many rows have ended."""
 
     runs: int
     waiting: int
@@ -417,7 +419,7 @@ class Workload(Struct, frozen=True):
     parts: dict[str, int]
     """How many parts are in each state of `OPEN_PART_STATES`."""
     quarantined: int = 0
-    """Messages and turns (DU-2)."""
+    """The number of quarantined messages and turns (DU-2)."""
 
 
 class RowCounts(Struct, frozen=True):
@@ -431,7 +433,7 @@ class RowCounts(Struct, frozen=True):
 
 
 class HookEvent(Struct, frozen=True):
-    """Something a hook is to be told. `event`: what it is known by, the same for ever; `body`: what is posted."""
+    """An event for a hook. `event`: its id, which never changes. `body`: what is posted."""
 
     hook: str
     event: str

@@ -1,4 +1,4 @@
-"""What is stored about sub-agents (TU-36): one row for each, and the verb that writes it."""
+"""The rows of sub-agents (TU-36), and the verb that writes them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,7 +14,8 @@ SubagentState = Literal["running", "ended", "failed", "killed"]
 
 
 class StoredSubagent(Struct, frozen=True):
-    """A sub-agent. `session`: its own; `parent`: that of who started it; `root`: the conversation's."""
+    """A sub-agent. `session`: its own session. `parent`: the session that started it. `root`: the session of its
+    conversation."""
 
     session: str
     parent: str
@@ -23,26 +24,27 @@ class StoredSubagent(Struct, frozen=True):
     agent: str
     task: str
     route: Route
-    """Where the conversation is: its questions are asked there, and its end is told."""
+    """The place of the conversation, where its questions are asked and its end is reported."""
     started: datetime
     key: str = ""
-    """Under which it was asked for: asked for again under the same, it is the same."""
+    """The key of the request; a request with the same key means the same sub-agent."""
     depth: int = 1
     by_person: bool = False
-    """A person started it by a command."""
+    """Whether a person started it by a command."""
     people: tuple[str, ...] = ()
     """Who may answer its questions."""
     lifts: bool = False
-    """Everybody whose words led to it is an owner, so that a looser policy of the conversation holds for it, too."""
+    """Whether everybody whose words led to it is an owner, so that a looser policy of the conversation applies to it,
+    too."""
     state: SubagentState = "running"
     ended: datetime | None = None
     result: str = ""
     turn: int = 0
     """Its last turn."""
     lines: tuple[str, ...] = ()
-    """What it did in that turn, beside its words."""
+    """What it did in that turn besides writing."""
     told: bool = True
-    """Whether its end has been told; while it runs, there is nothing to tell."""
+    """Whether its end has been reported; True while it runs, as there is nothing to report."""
 
     @property
     def is_running(self) -> bool:
@@ -50,34 +52,34 @@ class StoredSubagent(Struct, frozen=True):
 
 
 class PutSubagent(Verb[None], frozen=True):
-    """Stores a sub-agent as it is now."""
+    """Stores a sub-agent in its present state."""
 
     subagent: StoredSubagent
 
 
 class WriteOffSubagent(Verb[None], frozen=True):
-    """It has failed, and there is nothing to tell: what is stored of it cannot be read, and stays as it is."""
+    """Marks a sub-agent as failed, with nothing to report: its row cannot be read, and stays as it is."""
 
     session: str
 
 
 class LogLine(Struct, frozen=True):
-    """One thing in the log of a sub-agent: what it was told, did or said."""
+    """One line in the log of a sub-agent: what it received, did or said."""
 
     kind: Literal["told", "did", "said"]
     text: str
 
     @property
     def plain(self) -> str:
-        """As one line of text, with a mark for who spoke."""
+        """The line as text, with a mark for the speaker."""
         return {"told": "> ", "did": "", "said": "< "}[self.kind] + self.text
 
 
 def log_of(
     kept: StoredSubagent, entries: Sequence[TranscriptEntry], doing: Sequence[str] = (), saying: str = ""
 ) -> list[LogLine]:
-    """Its log, the oldest first. `doing` and `saying`: what it has done and said so far in the turn that runs; what it
-    did in its last turn stands before what it said then."""
+    """The log of a sub-agent, the oldest line first. `doing` and `saying`: what it has done and said so far in the
+    running turn. What it did in its last turn precedes what it said in it."""
     log = [LogLine("told" if entry.role == "user" else "said", words_of(entry)) for entry in entries]
     if kept.is_running:
         log += [*(LogLine("did", line) for line in doing), LogLine("said", saying)]

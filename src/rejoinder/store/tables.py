@@ -18,7 +18,7 @@ _COLUMN = re.compile(r"^  ([a-z_]+)\s+(?:TEXT|INTEGER|BLOB)", re.MULTILINE)
 
 
 def table_list() -> str:
-    """Every table, what it is for, and its columns, from the schema itself; a later step may make a table again."""
+    """Every table with its purpose and columns, from the schema itself; a later step may make a table again."""
     kept: dict[str, tuple[str, list[str]]] = {}
     for step in sorted(files("rejoinder.store").joinpath("schema").iterdir(), key=lambda file: file.name):
         sql = step.read_text("utf-8")

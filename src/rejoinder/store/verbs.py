@@ -1,9 +1,9 @@
-"""What the gateway writes to the store: each verb is a frozen value, carried out by `Store.write`.
+"""The verbs, by which the gateway writes to the store. Each is a frozen value, carried out by `Store.write`.
 
-Verbs written together happen together or not at all: `write(PlanParts(...), EndRun(...))` is one transaction,
-so no crash can come between them. Every transition is fenced: by the state of its row, and in the store of a shard
+Verbs written together happen together or not at all: `write(PlanParts(...), EndRun(...))` is one transaction, so no
+crash can come between them. Every transition is fenced: by the state of its row, and in the store of a shard
 (`SharedStore.owned`) by the lease on it. A verb whose fence does not hold raises `Superseded`, and nothing of its write
-is stored. A verb that may find its claim taken (`BeginTurn`, `ResumeTurn`, `ClaimPart`) says so by its result.
+is stored. A verb that may find its claim taken (`BeginTurn`, `ResumeTurn`, `ClaimPart`) reports that in its result.
 """
 
 from datetime import datetime, timedelta
@@ -43,16 +43,17 @@ class Verb(Struct, Generic[Result], frozen=True):
 
 
 class Accept(Verb[tuple[InboxEvent, ...]], frozen=True):
-    """Keeps what a platform delivered, each event once, and how far it was read. Returns the new events (DU-1)."""
+    """Stores the events that a platform delivered, each once, and how far it was read. Returns the new events
+    (DU-1)."""
 
     events: tuple[Inbound, ...]
     now: datetime
     cursor: StoredCursor | None = None
     places: tuple[StoredCursor, ...] = ()
-    """How far single places were read, where the platform has a position for each."""
+    """How far single places were read, if the platform has a position for each."""
     homes: tuple[str, ...] = ()
-    """The home of each event, whose owner decides it: that of its session. A place keeps the home of its first event
-    (SC-1). Empty: the event is decided where its chat is at home; a new chat is its own home."""
+    """The home of each event's session, whose owner decides the event. A place keeps the home of its first event
+    (SC-1). If it is empty, the home of the chat counts; a new chat is its own home."""
     tells: tuple[tuple[HookEvent, ...], ...] = ()
     """What hooks are told of each event, if it is new (IN-8)."""
 
@@ -62,7 +63,7 @@ class MoveCursor(Verb[None], frozen=True):
 
 
 class MoveEvent(Verb[None], frozen=True):
-    """An undecided event is decided by the owner of this home."""
+    """Moves an undecided event to this home, whose owner decides it."""
 
     event: int
     home: str
@@ -117,7 +118,7 @@ class RequestEventRerun(Verb[None], frozen=True):
 
 
 class ReadmitEvent(Verb[InboxEvent], frozen=True):
-    """Takes an event out of quarantine; it is to be decided as if it had just come."""
+    """Takes an event out of quarantine, to be decided as if it had just come."""
 
     event: int
 
@@ -128,7 +129,7 @@ class SettleEvent(Verb[None], frozen=True):
     event: int
     reason: str
     overheard: bool = False
-    """No agent was asked; the next turn here is told of the message (IN-32)."""
+    """Whether no agent was asked, so that the next turn here is told of the message (IN-32)."""
 
 
 class DropInputs(Verb[None], frozen=True):
@@ -165,23 +166,23 @@ class BeginTurn(Verb[RunClaim | Busy], frozen=True):
     events: tuple[int, ...]
     now: datetime
     heard: int = 0
-    """The number of the last message of this place that the agent is told of; the next turn continues after it."""
+    """The number of the last message of this place that the agent receives; the next turn continues after it."""
     payload: bytes = b""
     tells: bool = True
     """Whether this turn tells the agent the summaries; if not, a later one does."""
     brings: bytes | None = None
     """The payload of its only event, if that enters the session just now: the turn takes it at once, or it waits if the
-    session is busy. None: its events already wait in the session."""
+    session is busy. None if its events already wait in the session."""
 
 
 class ResumeTurn(Verb[RunClaim | Busy], frozen=True):
-    """Claims the session for a turn that was left open. If the turn is answered already, no attempt is counted."""
+    """Claims the session for a turn that was left open. If the turn is already answered, no attempt is counted."""
 
     turn: int
 
 
 class CloseTurn(Verb[None], frozen=True):
-    """Ends a turn that was left open and is claimed by nobody, and does not run it: another turn of its session may
+    """Ends a turn that was left open and that nobody has claimed, without running it. Another turn of its session may
     run."""
 
     turn: int
@@ -240,8 +241,8 @@ class ReleaseRun(Verb[None], frozen=True):
 class PlanParts(Verb[tuple[StoredPart, ...]], frozen=True):
     """Commits what is to be said before its first byte is sent. A key that was planned before returns its known part.
 
-    With `final` the answer is whole: after a crash the agent is not asked again. With `claims` the first part is
-    claimed in the same step, if nothing waits before it and its place is in the writer's shard.
+    `final`: the answer is complete, so after a crash the agent is not asked again. `claims`: claims the first part in
+    the same step, if nothing waits before it and its place is in the writer's shard.
     """
 
     parts: tuple[PartIntent, ...]
@@ -252,16 +253,16 @@ class PlanParts(Verb[tuple[StoredPart, ...]], frozen=True):
 
 
 class ClaimPart(Verb[StoredPart | NotBefore | None], frozen=True):
-    """The next part of a conversation, for one sender alone; the attempt is counted before it is made.
+    """Claims the next part of a conversation for one sender. The attempt is counted before it is made.
 
-    None: there is none, it is not settled yet, or the place is in another shard than the writer's."""
+    Returns None if there is no part, if it is not settled yet, or if the place is not in the writer's shard."""
 
     route: Route
     now: datetime
 
 
 class MarkSent(Verb[IndexedMessage | None], frozen=True):
-    """The platform has the part. With a receipt it becomes a message of the index, with a handle."""
+    """The platform has accepted the part. With a receipt it becomes a message of the index, with a handle."""
 
     part: StoredPart
     receipt: str | None
@@ -269,9 +270,9 @@ class MarkSent(Verb[IndexedMessage | None], frozen=True):
     text: str = ""
     author: str = ""
     place: Route | None = None
-    """Where the message was put, if not where it was sent (CH-2); it enters the index there."""
+    """Where the message is, if not where it was sent (CH-2); it enters the index there."""
     had_files: bool = False
-    """The files of the part, which it no longer needs."""
+    """Whether the part has files, which are no longer needed."""
 
 
 class MarkUnknown(Verb[StoredPart], frozen=True):
@@ -280,14 +281,14 @@ class MarkUnknown(Verb[StoredPart], frozen=True):
 
 
 class RetryPart(Verb[StoredPart], frozen=True):
-    """The platform did not take the part: try again at that time. A rate limit is no attempt (DE-32)."""
+    """The platform did not accept the part: it is tried again at that time. A rate limit is no attempt (DE-32)."""
 
     part: StoredPart
     at: datetime
     error: str
     counted: bool = True
     omitted: tuple[str, ...] = ()
-    """What all tries so far left out, such as the formatting: the next one leaves it out too."""
+    """What all attempts so far left out, such as the formatting; the next one leaves it out too."""
 
 
 class HoldPart(Verb[StoredPart], frozen=True):
@@ -306,13 +307,13 @@ class BuryPart(Verb[StoredPart], frozen=True):
 
 
 class DropPart(Verb[StoredPart], frozen=True):
-    """A held or dead part is cancelled, and never sent (DE-33)."""
+    """Cancels a held or dead part, which is then never sent (DE-33)."""
 
     part: StoredPart
 
 
 class WithdrawParts(Verb[int], frozen=True):
-    """Nothing more of this turn is said (IN-70). Returns how many parts that were."""
+    """Withdraws the unsent parts of this turn (IN-70). Returns how many they were."""
 
     turn: int
 
@@ -331,7 +332,7 @@ PART_MOVES: Final[dict[type[Verb[object]], tuple[tuple[PartState, ...], PartStat
 """From which states a verb may move a part, and to which one. The engine and the docs read it from here."""
 
 
-# --- what is remembered -------------------------------------------------------------------------
+# --- memory -------------------------------------------------------------------------------------
 
 
 class PutSession(Verb[int], frozen=True):
@@ -356,7 +357,7 @@ class PutAgentSession(Verb[None], frozen=True):
 
 
 class AppendTranscript(Verb[None], frozen=True):
-    """Keeps the question and answer of a turn once: if the last entry is of the same turn, nothing is added."""
+    """Adds the question and answer of a turn once: if the last entry is of the same turn, nothing is added."""
 
     session: str
     entries: tuple[TranscriptEntry, ...]
@@ -410,7 +411,7 @@ class Unpair(Verb[None], frozen=True):
 
 
 class EditAllow(Verb[None], frozen=True):
-    """An owner's edit of the allow-list; it holds until the same entry is edited again."""
+    """An owner's edit of the allow-list, which applies until the same entry is edited again."""
 
     edit: AllowEdit
 
@@ -419,22 +420,23 @@ class EditAllow(Verb[None], frozen=True):
 
 
 class Retention(Struct, frozen=True):
-    """How long things are kept, and how many rows of a kind one sweep removes at most."""
+    """How long rows are kept, and how many rows of a kind one sweep removes at most."""
 
     ended_before: datetime
-    """Settled events with their traces, closed turns and their parts. Not later than 30 days ago (DU-1)."""
+    """Removes older settled events with their traces, and closed turns with their parts. It must be at least 30 days
+    ago (DU-1)."""
     messages: int = 10_000
-    """Messages of one conversation in the index."""
+    """The most messages of one conversation in the index."""
     rows: int = 100
-    """Kept low, because no write is possible while they are removed."""
+    """This is low, because no write is possible while they are removed."""
     unnamed: timedelta = timedelta(days=1)
     """How long a blob is kept after the last row that named it is gone."""
     unfinished: timedelta = timedelta(hours=1)
-    """How long a blob that never became whole is kept after its last chunk."""
+    """How long an incomplete blob is kept after its last chunk."""
 
 
 class Sweep(Verb[int], frozen=True):
-    """Removes what is old, a bounded number of rows: call it again until it returns 0 (DU-14)."""
+    """Removes a bounded number of old rows; call it again until it returns 0 (DU-14)."""
 
     keep: Retention
     now: datetime

@@ -5,7 +5,7 @@ the line     lane: the machine of one session, phases: its grids; signals, modes
 the turn     prompt, question, context, fallback, compaction, status; suspicion: after a crash
 sub-agents   subagents: who may start one, and how many
 the clock    job, schedule, expression, hours, heartbeat
-processes    balance: which shards each claims; agreement: what their settings have to have in common
-             restarts: which of several starts again, and when
+processes    balance: which shards each claims; agreement: which settings have to be the same
+             restarts: which of several processes restarts, and when
 for docs     tables
 """

@@ -1,8 +1,8 @@
-"""What all processes on a store have to agree on (SC-25): which chats share a session, and so a home, and which
-accounts there are.
+"""The settings on which all processes on a store have to agree (SC-25): which chats share a session, and so a home, and
+which accounts there are.
 
-Rule 1: what decides where a chat lives never differs from what is recorded.
-Rule 2: accounts may be others than are recorded, but not while other processes run with those.
+Rule 1: settings that decide where a chat lives never differ from the recorded ones.
+Rule 2: accounts may differ from the recorded ones, but not while other processes run with those.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,13 +27,13 @@ def homes_by(session: SessionSettings) -> dict[str, str]:
 
 
 def accounts_named(accounts: Iterable[tuple[str, str]]) -> str:
-    """Channels and their accounts, as they are recorded."""
+    """Channels and their accounts, in the recorded form."""
     return _written(sorted(f"{channel}/{account}" for channel, account in accounts))
 
 
 def difference(recorded: Mapping[str, bytes], here: Mapping[str, str], *, others: bool) -> str:
-    """Which setting keeps a process from working on a store, by what is recorded there; empty: none. `others`: whether
-    other processes run on it."""
+    """Says which setting keeps a process from working on a store with these records; empty if none does. `others`:
+    whether other processes run on it."""
     for key, value in here.items():
         known = recorded[key].decode() if key in recorded else value
         if key == ACCOUNTS and known != value and others:

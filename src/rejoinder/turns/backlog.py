@@ -1,8 +1,8 @@
-"""What waits in a lane: which message is dropped when it is full, and which messages make up the next turn.
+"""The messages that wait in a lane: which one is dropped when the lane is full, and which ones make up the next turn.
 
-Rule 1: order is arrival order. A turn takes messages from the front, and so does an overflow; no message overtakes
-        another.
-Rule 2: a summary is kept beside the waiting messages; it never takes a place in the line (TU-5).
+Rule 1: messages stay in the order of arrival. A turn takes messages from the front, and so does an overflow; no message
+        overtakes another.
+Rule 2: a summary is kept apart from the waiting messages; it never takes a place in the line (TU-5).
 Rule 3: a message that is too large to share a turn still gets one, alone.
 """
 
@@ -27,20 +27,22 @@ class QueuedMessage(Struct, frozen=True):
     text: str = ""
     tokens: int = 0
     settings: QueueSettings | None = None
-    """The effective settings of a message with an inline directive; None: the lane's own."""
+    """The effective settings of a message with an inline directive; None: those of the lane."""
     chore: bool = False
-    """Work on the session itself: it tells the agent nothing, and is never dropped because the line is full."""
+    """Whether it is work on the session itself, which tells the agent nothing and is never dropped because the line is
+    full."""
 
 
 class WaitingMessage(Struct, frozen=True):
-    """A message that waits. `quiet` is false exactly as long as a timer runs for it."""
+    """A message that waits. `quiet` is False exactly as long as a timer runs for it."""
 
     message: QueuedMessage
     quiet: bool = True
     offered: bool = False
-    """The running agent has been offered this message and has not answered: it is in flight, and must stay."""
+    """Whether it has been offered to the running agent, which has not answered yet: such a message is in flight and
+    must stay."""
     refused: bool = False
-    """The running agent was offered this message and did not take it."""
+    """Whether it was offered to the running agent, which did not take it."""
 
 
 Line = tuple[WaitingMessage, ...]
@@ -81,7 +83,8 @@ def traits_of(message: QueuedMessage, lane: QueueSettings) -> Traits:
 
 
 def buffer_of(message: QueuedMessage, lane: QueueSettings) -> str:
-    """Whose buffer the message waits in. Grouping belongs to the lane: one message cannot change it."""
+    """The owner of the buffer in which the message waits. Grouping belongs to the lane: one message cannot change
+    it."""
     return message.sender if lane.grouping is Grouping.SENDER else ""
 
 
@@ -94,7 +97,7 @@ def buffers(line: Line, lane: QueueSettings) -> list[Line]:
 
 
 class Enqueued(Struct, frozen=True):
-    """What became of an arrival: the new line, and the messages left out of it."""
+    """The result of an arrival: the new line, and the messages left out of it."""
 
     line: Line
     dropped: tuple[QueuedMessage, ...] = ()
@@ -102,7 +105,7 @@ class Enqueued(Struct, frozen=True):
 
 
 def admit(line: Line, incoming: WaitingMessage, lane: QueueSettings) -> Enqueued:
-    """TU-5. An arrival displaces at most one message, so that lowering the cap loses nothing that waits."""
+    """Adds an arrival (TU-5). It displaces at most one message, so that lowering the cap loses no waiting messages."""
     message = incoming.message
     settings = settings_of(message, lane)
     home = buffer_of(message, lane)
@@ -123,11 +126,11 @@ def admit(line: Line, incoming: WaitingMessage, lane: QueueSettings) -> Enqueued
 class Batch(Struct, frozen=True):
     messages: tuple[QueuedMessage, ...]
     closed: bool
-    """No later message could join the batch, so there is no reason to wait."""
+    """Whether no later message could join the batch, so that there is no reason to wait."""
 
 
 def next_batch(buffer: Line, lane: QueueSettings) -> Batch:
-    """The most messages from the front of a buffer that may share one turn (TU-6). The buffer is not empty."""
+    """As many messages from the front of a buffer as may share one turn (TU-6). The buffer is not empty."""
     first = buffer[0].message
     settings = settings_of(first, lane)
     if not MODES[settings.mode].gathers:
@@ -149,7 +152,7 @@ def next_batch(buffer: Line, lane: QueueSettings) -> Batch:
 
 
 def ready_batch(line: Line, lane: QueueSettings) -> tuple[QueuedMessage, ...]:
-    """The next turn's messages, from the first buffer that need not wait any longer; empty if all must.
+    """The next turn's messages, from the first buffer that need not wait any longer; empty if all have to wait.
 
     A full buffer does not wait for quiet either: otherwise the messages of a sender who never pauses would be dropped.
     """

@@ -1,11 +1,12 @@
 """Which shards a process claims and which it gives up, so that they are spread evenly over the live ones (SC-5).
 
-Rule 1: who has the fewest claims what is free; so a shard that was given up does not go back to where it came from.
-        Where much is free, as after a death, nobody waits for the others to keep up with it.
-Rule 2: nobody gives up anything while something is free, and each one shard at a time.
-Rule 3: who has a step to wait for looks again soon, and the later the longer nothing moves; who waits for nothing looks
-        when the first lease would run out, so that what a dead process held is claimed at once.
-Rule 4: idle shards go first, those whose sessions are bound to this machine last (SC-7).
+Rule 1: the process with the fewest shards claims free ones, so a shard that was given up does not go back to its last
+        owner. If many are free, as after the death of a process, a process does not wait for the others to keep up.
+Rule 2: no process gives up a shard while any is free, and each gives up only one at a time.
+Rule 3: while the balance is not reached, a process looks again soon, and less often the longer nothing moves. Once it
+        is reached, the next look is when the first lease would expire, so that the shards of a dead process are claimed
+        at once.
+Rule 4: idle shards are given up first, those whose sessions are bound to this machine last (SC-7).
 """
 
 from collections import Counter
@@ -21,7 +22,7 @@ from rejoinder.events import ShardOwners
 RECOVERIES: Final = 2
 """How many shards a process recovers at a time."""
 LOOK_SECONDS: Final = 1.0
-"""Seconds between two looks at what other processes hold and have written, at most."""
+"""The longest time between two looks at what other processes hold and have written, in seconds."""
 MOVING_LOOK_SECONDS: Final = 0.05
 """Seconds between two looks while shards move."""
 
@@ -32,13 +33,13 @@ class BalanceSteps(Struct, frozen=True):
 
 
 class StayPriority(IntEnum):
-    """What keeps a shard where it is, the strongest last."""
+    """Reasons to keep a shard here, the strongest last."""
 
     IDLE = 0
     RUNNING = 1
-    """An agent is at work, and is given time to end."""
+    """An agent is at work and would have to be given time to end."""
     BOUND = 2
-    """Sessions have files on this machine, and would begin again on another one."""
+    """Sessions have files on this machine, and would start anew on another one."""
 
 
 def balance(
@@ -48,8 +49,8 @@ def balance(
     leaving: frozenset[int],
     stay_priority: Callable[[int], StayPriority] = lambda _: StayPriority.IDLE,
 ) -> BalanceSteps:
-    """`recovering` and `leaving`: shards of this process that are on their way in and out; `stay_priority`: what keeps
-    one of them here."""
+    """`recovering` and `leaving`: shards of this process that are being claimed or handed over. `stay_priority`: the
+    reason to keep a shard here."""
     held = Counter(shard.holder for shard in owners.shards)
     counts = {process: held[process] for process in (*owners.processes, me)}
     mine = [shard.id for shard in owners.shards if shard.holder == me]
@@ -68,21 +69,21 @@ def balance(
 
 
 def is_settled(owners: ShardOwners) -> bool:
-    """Nothing is free, and none has two more than another."""
+    """Whether no shard is free, and no process has two more than another."""
     held = Counter(shard.holder for shard in owners.shards)
     counts = [held[process] for process in owners.processes]
     return not held[None] and (not counts or max(counts) - min(counts) <= 1)
 
 
 def pause_after(last: float, owners: ShardOwners, *, claims: bool, moved: bool) -> float:
-    """Seconds until the next look; `last`: before this one. `claims`: whether this process claims shards; `moved`:
-    whether a shard is held by somebody else than at the last look."""
+    """Seconds until the next look. `last`: the pause before this look. `claims`: whether this process claims shards.
+    `moved`: whether any shard has changed its holder since the last look."""
     if not claims or is_settled(owners):
         return LOOK_SECONDS if owners.first_end is None else min(LOOK_SECONDS, owners.first_end + MOVING_LOOK_SECONDS)
     return MOVING_LOOK_SECONDS if moved else min(LOOK_SECONDS, 2 * last)
 
 
 def _from_here(me: str, free: list[int]) -> list[int]:
-    """In an order that differs between processes, so that they seldom want the same."""
+    """The free shards in an order that differs between processes, so that they seldom want the same."""
     start = crc32(me.encode()) % len(free)
     return free[start:] + free[:start]

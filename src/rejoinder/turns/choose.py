@@ -1,4 +1,4 @@
-"""Which lanes may start now, when more want to than the machine can run (TU-21).
+"""Chooses which lanes may start now, if more want to than the machine can run (TU-21).
 
 Rule 1: fair between sessions. A lane asks for one run at a time, and asks again only when that one has ended;
         so with first come, first served no lane gets a second run before every waiting lane has had its first.
@@ -18,15 +18,15 @@ class SlotLimits(Struct, frozen=True):
 
 
 class StartRequest(Struct, frozen=True):
-    """A lane that wants to start. `process`: the one it will run in, which several sessions may share."""
+    """A lane that wants to start. `process`: the process in which it will run, which several sessions may share."""
 
     session: str
     process: str | None = None
 
 
 class SlotUse(Struct, frozen=True):
-    """The current load: how many runs there are, the processes they run in, and the processes alive without a run,
-    the longest idle first."""
+    """The current load: the number of runs, the processes in which they run, and the processes without a run, the
+    longest idle first."""
 
     runs: int = 0
     busy: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class SlotUse(Struct, frozen=True):
 
 
 class Selection(Struct, frozen=True):
-    """Start these, in this order, after ending those processes."""
+    """Lanes to start, in this order, after ending these processes."""
 
     start: tuple[str, ...] = ()
     retire: tuple[str, ...] = ()

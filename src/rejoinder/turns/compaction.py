@@ -3,7 +3,7 @@
 Rule 1: compaction follows the turn that filled the context, so that no user has to wait for it.
 Rule 2: first the agent gets one turn to write down what it must not forget; its answer is not shown. It gets that turn
         once per compaction, however many attempts the compaction takes.
-Rule 3: the next turn tells the agent, once, that it happened, together with its start-up notes.
+Rule 3: the next turn tells the agent once about the compaction, together with its start-up notes.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class CompactionSettings(Struct, frozen=True, kw_only=True):
     budget: int = 0
     flushes: bool = True
     startup_notes: Mapping[str, str] = {}
-    """What each agent is told again after compaction, by its name."""
+    """The notes that each agent gets again after compaction, by its name."""
 
 
 class Fullness(Struct, frozen=True):
@@ -32,7 +32,7 @@ class Fullness(Struct, frozen=True):
     context_tokens: int = 0
     budget: int = 0
     flushed: bool = False
-    """The agent has had its turn to write things down since the last compaction."""
+    """Whether the agent has had its turn to write things down since the last compaction."""
 
 
 class Plan(Struct, frozen=True):

@@ -1,7 +1,7 @@
-"""What a prompt is made of, and how large each part is: the answer of `/context` (IN-61).
+"""The parts of a prompt and their sizes: the answer to `/context` (IN-61).
 
 Rule 1: only sizes are shown, never the text: the operator's prompt is not for everybody.
-Rule 2: what is not sent is not counted. An agent that keeps the conversation itself is sent only the next message.
+Rule 2: only what is sent is counted. An agent that keeps the conversation itself is sent only the next message.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from rejoinder.turns.prompt import SystemPart, system_sections
 
 
 class PastExchange(Struct, frozen=True):
-    """A question of the conversation so far and its answer; empty if there was none."""
+    """A question of the conversation so far and its answer, which is empty if there was none."""
 
     parts: tuple[PromptPart, ...]
     answer: str = ""
@@ -26,19 +26,20 @@ class Size(Struct, frozen=True):
     part: str
     characters: int
     tokens: int
-    """An estimate: only the model itself can count them."""
+    """An estimate of the tokens: only the model itself can count them."""
 
 
 class ContextBudget(Struct, frozen=True):
-    """`limit`: where the conversation is compacted; 0: not set. `used`: the agent's own count for its last turn; 0: it
-    reported none."""
+    """`limit`: at how many tokens the conversation is compacted; 0 if it is not set. `used`: the agent's own count for
+    its last turn; 0 if it reported none."""
 
     limit: int = 0
     used: int = 0
 
 
 def measure(system: SystemPart, past: Sequence[PastExchange], coming: Sequence[PromptPart]) -> tuple[Size, ...]:
-    """The size of each part that is not empty, in prompt order. `coming`: what will go along with the next message."""
+    """The sizes of the parts that are not empty, in prompt order. `coming`: what will be sent along with the next
+    message."""
     sizes = [
         *(_size(name, [text]) for name, text in system_sections(system).items()),
         *_said(past),
@@ -70,7 +71,7 @@ def _size(name: str, texts: Sequence[str], images: int = 0) -> Size:
 
 
 def context_report(agent: str, sizes: Sequence[Size], budget: ContextBudget, kept: Size | None = None) -> str:
-    """The reply. `kept`: the size of the conversation so far, where the agent keeps it itself."""
+    """The reply. `kept`: the size of the conversation so far, if the agent keeps it itself."""
     rows = [[size.part, f"{size.characters:,}", f"{size.tokens:,}"] for size in (*sizes, _sum(sizes))]
     lines = [
         f"What {agent} is told here. Tokens are estimated.",

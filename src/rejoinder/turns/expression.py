@@ -53,9 +53,9 @@ class Expression(Struct, frozen=True):
     months: frozenset[int]
     weekdays: frozenset[int]
     either_day: bool
-    """The day of the month or the day of the week has to match, not both (rule 2)."""
+    """Whether only one of the day of the month and the day of the week has to match (rule 2)."""
     is_rhythm: bool
-    """Its minute or hour begins with `*`: it describes a frequency, not times of day."""
+    """Whether its minute or hour begins with `*`, so that it describes a frequency and not times of day."""
 
     def fits(self, day: date) -> bool:
         if day.month not in self.months:
@@ -65,7 +65,7 @@ class Expression(Struct, frozen=True):
 
 
 class BadExpression(Exception):
-    """What is wrong with a text, and at which character, counted from 0; None: the whole text."""
+    """What is wrong with a text, and at which character, counted from 0; None if the whole text is wrong."""
 
     def __init__(self, sentence: str, at: int | None = None) -> None:
         super().__init__(sentence)

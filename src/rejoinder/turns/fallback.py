@@ -1,9 +1,9 @@
 """What to do when a model fails: retry it, try the next one, or give up (TU-22).
 
 Rule 1: one table says what each kind of failure means.
-Rule 2: within a turn every model is tried once, or twice if the failure may have been a hiccup; so the turn ends. The
-        second try never comes at once, nor at the same moment in every chat (DE-32).
-Rule 3: a credential that failed rests for a while, longer each time. But a rest is advice: when nothing else is
+Rule 2: within a turn every model is tried once, or twice if the failure may have been a hiccup, so the turn always
+        ends. The second try never comes at once, nor at the same moment in every chat (DE-32).
+Rule 3: a credential that failed rests for a while, longer each time. But a rest is only advice: if nothing else is
         left, the credential whose rest ends first is tried, because a user is waiting for an answer.
 Rule 4: an abort is not a failure, and a context that is too long is too long for the next model too.
 """
@@ -20,10 +20,10 @@ COOLDOWN_MINUTES: Final = (1, 5, 25, 60)
 class FailureHandling(Struct, frozen=True):
     meaning: str
     retry: bool = False
-    """Try the same model once more first."""
+    """Whether to try the same model once more first."""
     next_model: bool = False
     cools_down: bool = False
-    """The credential is at fault and gets a cool-down."""
+    """Whether the credential is at fault and gets a cool-down."""
 
 
 ON_FAILURE: Final[dict[str, FailureHandling]] = {
@@ -67,9 +67,9 @@ Cooldowns = dict[str, Cooldown]
 
 
 BACK_OFF: Final = 0.5
-"""The fewest seconds between two tries of one model. By chance they become up to twice as many."""
+"""The fewest seconds between two tries of one model. A random part makes them up to twice as many."""
 LONGEST_WAIT: Final = 5.0
-"""The most seconds a turn waits when the provider says when to retry; a longer wait is no hiccup."""
+"""The most seconds a turn waits if the provider says when to retry; a longer wait is no hiccup."""
 
 
 class FallbackState(Struct, frozen=True):
@@ -90,7 +90,7 @@ class NoFallback(Struct, frozen=True):
 
 
 def begin(candidates: tuple[Candidate, ...], cooldowns: Cooldowns, now: float) -> FallbackState:
-    """The selected model first, then its fallbacks; one that rests only if all of them do."""
+    """Begins with the selected model, then its fallbacks; uses one that rests only if all of them rest."""
     return FallbackState(candidates, _pick(candidates, cooldowns, now))
 
 
@@ -103,10 +103,10 @@ def after_failure(
     retry_after: float | None = None,
     chance: float = 0.0,
 ) -> FallbackState | NoFallback:
-    """What follows a failure. `cooldowns` has to include this failure already (see `with_cooldown`).
+    """What to do after a failure. `cooldowns` must already include this failure (see `with_cooldown`).
 
-    `transient` and `retry_after` come from the provider: that it was a hiccup, and when to try again. `chance`, from 0
-    to 1, spreads the second tries of many chats.
+    `transient` and `retry_after` come from the provider: whether it was a hiccup, and when to try again. `chance`, from
+    0 to 1, spreads the second tries of many chats.
     """
     treatment = ON_FAILURE.get(kind, ON_FAILURE["other"])
     if _is_hiccup(trial, treatment, transient, retry_after):
@@ -131,8 +131,8 @@ def with_cooldown(
     transient: bool = False,
     retry_after: float | None = None,
 ) -> Cooldowns:
-    """The cool-downs after a failure: 1, 5, 25, then 60 minutes, or what the provider asked for if that is
-    longer. A first hiccup is not counted."""
+    """The cool-downs after a failure: 1, 5, 25, then 60 minutes, or the time the provider requested if that is longer.
+    A first hiccup is not counted."""
     treatment = ON_FAILURE.get(kind, ON_FAILURE["other"])
     if not treatment.cools_down or _is_hiccup(trial, treatment, transient, retry_after):
         return cooldowns
@@ -147,7 +147,7 @@ def without_cooldown(cooldowns: Cooldowns, credential: str) -> Cooldowns:
 
 
 def transition_notice(told: str | None, trial: FallbackState, kind: str | None) -> str | None:
-    """The line for a verbose session, once per transition; `told` is the model the session was last told of."""
+    """The line for a verbose session, once for each transition. `told`: the model the session was last told about."""
     selected, active = trial.candidates[0].model, trial.current.model
     if active == (told or selected):
         return None

@@ -1,4 +1,4 @@
-"""Heartbeats: turns of an agent's own, to look after things when no one has written (TU-26)."""
+"""Heartbeats: turns in which an agent looks after things when nobody has written (TU-26)."""
 
 import re
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ PROMPT: Final = (
 )
 EVERY: Final = "30m"
 ACK_MAX_CHARS: Final = 300
-"""The most text beside `HEARTBEAT_OK` with which an answer is still not sent (OD-45)."""
+"""The most characters besides `HEARTBEAT_OK` with which an answer is still not sent (OD-45)."""
 SAID_AGAIN_AFTER: Final = timedelta(hours=24)
 
 _HEADING = r"#{1,6}(\s.*)?"
@@ -26,15 +26,15 @@ def heartbeat_of(agent: str) -> str:
 
 
 def asks_for_nothing(notes: str) -> bool:
-    """Whether the notes hold only blank lines, headings and empty items: no reason to wake the agent."""
+    """Whether the notes contain only blank lines, headings and empty items, which are no reason to wake the agent."""
     return all(re.fullmatch(_NOTHING, line) for line in notes.splitlines())
 
 
 def prompt_with(prompt: str, notes: str | None) -> str:
-    """The prompt, with the notes for an agent that cannot read the file itself."""
+    """The prompt with the notes, for an agent that cannot read the file itself."""
     return prompt if notes is None else f"{prompt}\n\n{NOTES}:\n\n{notes.strip()}"
 
 
 def was_just_said(at: datetime | None, now: datetime) -> bool:
-    """Whether the same text was sent within a day: repeating it would tell its reader nothing."""
+    """Whether the same text was sent within the last day; repeating it would tell its reader nothing."""
     return at is not None and now - at < SAID_AGAIN_AFTER

@@ -19,7 +19,7 @@ class Hours(Struct, frozen=True):
     until: int
 
     def contains(self, now: datetime, zone: tzinfo) -> bool:
-        """Wall-clock time counts: both passes of a repeated hour, and nothing of a skipped one."""
+        """Wall-clock time counts: a repeated hour is included twice, and a skipped one not at all."""
         wall = now.astimezone(zone).time()
         minute = wall.hour * 60 + wall.minute
         if self.begin < self.until:

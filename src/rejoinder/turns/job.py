@@ -11,7 +11,7 @@ from rejoinder.turns.schedule import Missed, Schedule
 
 
 class Heartbeat(Struct, frozen=True):
-    """What a heartbeat has beyond any other job."""
+    """What a heartbeat has in addition to other jobs."""
 
     hours: Hours | None = None
     zone: tzinfo | None = None
@@ -19,11 +19,11 @@ class Heartbeat(Struct, frozen=True):
     notes: str = ""
     """The file that says what to do."""
     reads_notes: bool = False
-    """The agent reads that file itself; any other agent gets its content in the prompt."""
+    """Whether the agent reads that file itself; any other agent gets its content in the prompt."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """`written`: the schedule as configured; when it changes, the job starts over."""
+    """`written`: the schedule as configured; if it changes, the job starts anew."""
 
     name: str
     written: str
@@ -32,7 +32,7 @@ class Job(Struct, frozen=True, kw_only=True):
     prompt: str
     session: str
     new_session: bool
-    """The job has its own session, which every turn of it starts over."""
+    """Whether the job has its own session, which starts anew with every turn."""
     target: Route | None = None
     model: str | None = None
     missed: Missed = "once"
@@ -52,7 +52,7 @@ class JobConditions(Struct, frozen=True, kw_only=True):
 
 
 class Obstacle(Struct, frozen=True):
-    """Why a tick passes without a turn. With `also_by_hand`, it also stops a turn that was asked for by hand."""
+    """Why a tick passes without a turn. With `also_by_hand`, this also prevents a turn that was triggered by hand."""
 
     case: str
     reason: str
@@ -68,7 +68,7 @@ OBSTACLES: Final = (
     Obstacle("busy", "its session is busy with another job", True, "a heartbeat"),
     Obstacle("idle", "its file lists nothing to do", False, "a heartbeat"),
 )
-"""In this order; the first that holds is the reason."""
+"""They are checked in this order; the first one that applies is the reason."""
 
 
 def obstacle(conditions: JobConditions) -> str | None:

@@ -4,9 +4,9 @@ Rule 1: every decision about starting, waiting, steering, aborting and discardin
         phases.py, which say what each event does in each phase.
 Rule 2: it knows no clock, task or agent. `step(lane, event)` returns the new lane and the actions to
         perform; the RunStarted event says whether the agent can be steered.
-Rule 3: the driver that performs the actions reports what came of them: one RunEnded for each Start, however the run
-        ended, SteerTaken or SteerRefused for each Steer, and DebounceElapsed for each WakeAfter. A report that comes
-        late or twice is harmless.
+Rule 3: the driver that performs the actions reports their results: one RunEnded for each Start, however the run ended,
+        SteerTaken or SteerRefused for each Steer, and DebounceElapsed for each WakeAfter. A report that comes late or
+        twice is harmless.
 Rule 4: a message is in exactly one place: it waits, is offered to the run, or is in the turn. It leaves the queue by
         exactly one action: Start (in a turn), Steered, Summarise or Discard (dropped with a reason).
 """
@@ -124,13 +124,13 @@ def _arrive(lane: Lane, message: QueuedMessage) -> Decision:
 
 
 def _absorb(lane: Lane, event: Event) -> Lane:
-    """Records the facts in an event, whatever the phase makes of it."""
+    """Records the facts in an event, whatever the phase does with it."""
     if type(event) is RunStarted:
         return replace(lane, can_steer=event.can_steer)
     if type(event) is DebounceElapsed:
         return replace(lane, waiting=after_quiet(lane.waiting, event.after))
     if type(event) is QueueSettingsChanged:
-        # With another grouping the timers would belong to other buffers, so no message waits for them any more.
+        # With another grouping the timers would belong to other buffers, so no message waits for them now.
         rested = tuple(replace(each, quiet=True) for each in lane.waiting)
         return replace(lane, settings=event.settings, waiting=rested)
     return lane
@@ -148,7 +148,7 @@ def _holds(lane: Lane, id: str) -> bool:
     return any(message.id == id for message in (*lane.turn, *(each.message for each in lane.waiting)))
 
 
-# --- what each answer does ----------------------------------------------------------------------
+# --- carrying out the grids' answers ------------------------------------------------------------
 
 
 def _stay(lane: Lane) -> Decision:
@@ -175,9 +175,9 @@ def _hold(lane: Lane, message: QueuedMessage) -> Decision:
 
 
 def _drain(lane: Lane) -> Decision:
-    """The hand-off, in one step: starts what is ready, else waits for quiet, else becomes idle.
+    """Hands off in one step: starts what is ready, otherwise waits for quiet, otherwise becomes idle.
 
-    Taking the last message and freeing the lane are one step, so no message can be stranded in between.
+    Taking the last message and freeing the lane are one step, so no message can get lost in between.
     """
     if not lane.waiting:
         return replace(lane, phase=IDLE), ()
@@ -188,7 +188,7 @@ def _drain(lane: Lane) -> Decision:
 
 
 def _start(lane: Lane, batch: tuple[QueuedMessage, ...], rest: Line) -> Decision:
-    """Starts a turn with the summaries that its agent is to be told; each is told once."""
+    """Starts a turn with the summaries for its agent; each summary is told once."""
     start = _turn(lane, batch)
     if batch[0].chore:
         return replace(lane, phase=STARTING, run=start.run, turn=batch, waiting=rest), (start,)
@@ -214,7 +214,7 @@ def _end(lane: Lane) -> Decision:
 
 
 def _offer(lane: Lane) -> Decision:
-    """Offers the run the first messages of its buffer, as far as they steer and may join it."""
+    """Offers the run the first messages of its buffer, as far as their mode steers and they may join it."""
     if not lane.can_steer or not lane.waiting or lane.offered:
         return lane, ()
     here = lane.turn[0]
@@ -248,7 +248,7 @@ def _taken(lane: Lane) -> Decision:
 
 
 def _refused(lane: Lane) -> Decision:
-    """The message is not offered again: with an agent that always refuses, that would never end."""
+    """The message is not offered again: with an agent that always refuses, this would never end."""
     back = (replace(each, offered=False, refused=True) if each.offered else each for each in lane.waiting)
     back = replace(lane, waiting=tuple(back))
     return _drain(back) if lane.phase is SETTLING else _stay(back)
@@ -309,12 +309,12 @@ def _ids(messages: Iterable[QueuedMessage]) -> tuple[str, ...]:
     return tuple([message.id for message in messages])
 
 
-# --- what waits is changed by its sender (CH-8) -------------------------------------------------
+# --- senders change waiting messages (CH-8) -----------------------------------------------------
 
 
 def revised(lane: Lane, id: str, text: str | None) -> Lane:
-    """The lane with a new text for a message that waits, or without it. A message that was offered to the run does not
-    change, because the agent may have it already."""
+    """The lane with a new text for a waiting message or, if None, without the message. A message that was offered to
+    the run does not change, because the agent may already have it."""
     line = (
         replace(each, message=replace(each.message, text=text or "", tokens=estimate_tokens((text or "",))))
         if each.message.id == id and text is not None and not each.offered

@@ -1,6 +1,6 @@
 """The six ways to treat a message that arrives while the agent is busy, and which one applies (TU-3, TU-4).
 
-`MODES` says how each mode treats what waits; `ON_ARRIVAL` in lane.py says what an arrival does in each phase.
+`MODES` says how each mode treats waiting messages; `ON_ARRIVAL` in lane.py says what an arrival does in each phase.
 """
 
 from enum import StrEnum
@@ -29,7 +29,7 @@ class DropPolicy(StrEnum):
 
 
 class Grouping(StrEnum):
-    """Who shares a turn (TU-6): everybody in the session, or each sender alone."""
+    """Who may share a turn (TU-6): everybody in the session, or only messages of the same sender."""
 
     SESSION = "session"
     SENDER = "sender"
@@ -38,13 +38,13 @@ class Grouping(StrEnum):
 class Traits(Struct, frozen=True):
     meaning: str
     gathers: bool = False
-    """Several waiting messages become one turn."""
+    """Whether several waiting messages become one turn."""
     debounced: bool = True
-    """Waiting messages start only when their senders have been quiet for a while."""
+    """Whether waiting messages start only after their senders have been quiet for a while."""
     capped: bool = True
-    """The backlog is bounded by `cap`, and `drop` says which message goes."""
+    """Whether `cap` bounds the backlog; `drop` says which message goes."""
     offered_again: bool = False
-    """A message the run refused is offered to it again with the next arrival."""
+    """Whether a message that the run refused is offered to it again with the next arrival."""
 
 
 MODES: Final[dict[Mode, Traits]] = {
@@ -57,10 +57,10 @@ MODES: Final[dict[Mode, Traits]] = {
         "is gathered until quiet, then one turn; only messages of the same route are gathered", gathers=True
     ),
     Mode.INTERRUPT: Traits(
-        "aborts it and runs; what waited is discarded, and the prompt says so", debounced=False, capped=False
+        "aborts it and runs; waiting messages are discarded, and the prompt says so", debounced=False, capped=False
     ),
     Mode.STEER_BACKLOG: Traits(
-        "goes into the running agent; what the run did not take in is kept and runs as `followup`, never both"
+        "goes into the running agent; a message the run did not take in is kept and runs as `followup`, never both"
     ),
     Mode.QUEUE: Traits("plain FIFO: `followup` without debounce, cap or drop", debounced=False, capped=False),
 }
@@ -91,8 +91,8 @@ class QueueOverride(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 def not_steered(settings: QueueSettings) -> QueueSettings | None:
-    """The settings for a message whose directives hold for its turn: it must not join a running turn, which began
-    without them. None: in this mode it gets a turn of its own anyway."""
+    """The settings for a message with directives for its turn, which must not join a running turn that began without
+    them. None if it gets a turn of its own in this mode anyway."""
     return replace(settings, mode=Mode.FOLLOWUP) if settings.mode in (Mode.STEER, Mode.STEER_BACKLOG) else None
 
 
@@ -107,7 +107,7 @@ def resolve(
 ) -> QueueSettings:
     """TU-4: inline directive > session > channel > global > the channel plug-in's default > default.
 
-    Each field is looked up by itself: `/queue cap=5` changes the cap and leaves the session's mode alone.
+    Each field is looked up separately: `/queue cap=5` changes the cap and leaves the session's mode alone.
     """
     layers = [layer for layer in (inline, session, channel, gateway, plugin) if layer is not None]
     chosen: dict[str, Any] = {}

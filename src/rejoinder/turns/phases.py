@@ -1,6 +1,7 @@
 """The grids of a lane: what an arriving message, and every other event, does in each phase.
 
-They define the behaviour, and every cell is filled; lane.py carries them out, and the docs are generated from them.
+The grids define the behaviour, and every cell is filled. lane.py carries them out, and the docs are generated from
+them.
 """
 
 from enum import Enum
@@ -22,7 +23,7 @@ class Phase(Enum):
     __hash__ = object.__hash__  # by identity, because the hash of `Enum` is a function in Python
 
     IDLE = "nothing runs, nothing waits"
-    GATHERING = "nothing runs; what waits is waiting for quiet"
+    GATHERING = "nothing runs; messages wait for quiet"
     STARTING = "a turn was handed out, its agent has not begun"
     RUNNING = "the agent is at work"
     ABORTING = "the run was aborted and has not ended yet"
@@ -37,22 +38,22 @@ AT_WORK: Final = (STARTING, RUNNING)
 class OnArrival(Enum):
     START = "start a run with it at once"
     HOLD = "let it wait"
-    OFFER = "let it wait, and offer what waits to the run, oldest first"
-    INTERRUPT = "discard what waits, abort the run, let it be next"
+    OFFER = "let it wait, and offer the waiting messages to the run, oldest first"
+    INTERRUPT = "discard the waiting messages, abort the run, run this one next"
 
 
 class OnEvent(Enum):
     __hash__ = object.__hash__
 
     NOTHING = "nothing"
-    BEGIN = "offer what waits in a steering mode to the run that has begun"
+    BEGIN = "offer the messages that wait in a steering mode to the run that has begun"
     END = "start what is ready, once an open offer is answered"
-    TAKEN = "name it steered; go on with what waits"
+    TAKEN = "mark it as steered; continue with the waiting messages"
     REFUSED = "let it wait again, in its old place"
     DRAIN = "start what is ready"
-    REVIEW = "offer what waits in a steering mode now"
-    CLEAR = "discard what waits"
-    ABORT = "discard what waits, abort the run"
+    REVIEW = "offer the messages that wait in a steering mode now"
+    CLEAR = "discard the waiting messages"
+    ABORT = "discard the waiting messages, abort the run"
 
 
 Row = TypeVar("Row")
@@ -64,7 +65,7 @@ def _grid(columns: tuple[Column, ...], rows: dict[Row, tuple[Cell, ...]]) -> dic
     return {(row, column): cell for row, cells in rows.items() for column, cell in zip(columns, cells, strict=True)}
 
 
-# --- what an arrival does -----------------------------------------------------------------------
+# --- arrivals -----------------------------------------------------------------------------------
 
 START, HOLD, OFFER, INTERRUPT = OnArrival
 
@@ -80,7 +81,7 @@ ON_ARRIVAL: Final = _grid(tuple(Mode), {
 })
 # fmt: on
 
-# --- what every other event does ----------------------------------------------------------------
+# --- all other events ---------------------------------------------------------------------------
 
 NOTHING, BEGIN, END, TAKEN, REFUSED, DRAIN, REVIEW, CLEAR, ABORT = OnEvent
 

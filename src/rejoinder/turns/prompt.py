@@ -32,7 +32,7 @@ HOW_TO_READ: Final = (
 
 ABORT_NOTE: Final = "The previous run was aborted by a person; what it had begun may be unfinished."
 
-# --- what is given in ---------------------------------------------------------------------------
+# --- input --------------------------------------------------------------------------------------
 
 
 class ChatMetadata(Struct, frozen=True):
@@ -68,7 +68,7 @@ class SystemPart(Struct, frozen=True):
 
 
 class SenderContext(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=SENDER_SCHEMA):
-    """Who wrote a message, where, and its ids, as the agent is told (TU-30): the fields of openab.sender.v1 and more,
+    """What the agent is told of a message's sender, place and ids (TU-30): the fields of openab.sender.v1 and more,
     under a schema of our own. Fields without a value are left out."""
 
     sender_id: str
@@ -102,7 +102,7 @@ class Media(Struct, frozen=True):
     text: str | None = None
     missing: str | None = None
     note: str | None = None
-    """Says what the text is, if it is not the content of the file itself."""
+    """What the text is, if it is not the content of the file itself."""
 
 
 class TurnMessage(Struct, frozen=True):
@@ -112,14 +112,14 @@ class TurnMessage(Struct, frozen=True):
     sender: SenderContext | None = None
     reply_to: QuotedMessage | None = None
     edit_of: QuotedMessage | None = None
-    """The text before this edit; the message stays the same one and keeps its handle."""
+    """The text before this edit. It is still the same message, with the same handle."""
     forwarded: QuotedMessage | None = None
     media: tuple[Media, ...] = ()
     transcript: str | None = None
     images: tuple[PromptImage, ...] = ()
     recordings: tuple[PromptAudio, ...] = ()
     pages: tuple[LinkedPage, ...] = ()
-    """The pages its links lead to."""
+    """The pages to which its links lead."""
 
 
 class UserPart(Struct, frozen=True):
@@ -135,7 +135,7 @@ class UserPart(Struct, frozen=True):
     untrusted_context: tuple[str, ...] = ()
 
 
-# --- what comes out -----------------------------------------------------------------------------
+# --- output -------------------------------------------------------------------------------------
 
 
 def assemble(
@@ -176,8 +176,8 @@ def system_sections(system: SystemPart) -> dict[str, str]:
 
 
 def user_parts(user: UserPart, boundary: str) -> list[PromptPart]:
-    """The order is that of TU-31 and, within a message, of TU-7: sender context, media notes, quote, transcript, text,
-    images, recordings."""
+    """The user part, in the order of TU-31 and, within a message, of TU-7: sender context, media notes, quote,
+    transcript, text, images, recordings."""
 
     parts: list[PromptPart] = []
 
@@ -222,11 +222,11 @@ def sender_context(said: TurnMessage, sender: SenderContext) -> SenderContext | 
     """The sender of a message, with the messages that it refers to (TU-30)."""
     if said.reply_to is None and said.edit_of is None:
         return sender
-    told: dict[str, Any] = to_builtins(sender)
+    fields: dict[str, Any] = to_builtins(sender)
     for name, other in (("reply_to", said.reply_to), ("edit_of", said.edit_of)):
         if other is not None:
-            told[name] = {**_fields(other), "text": summary_line(other.text)}
-    return told
+            fields[name] = {**_fields(other), "text": summary_line(other.text)}
+    return fields
 
 
 def _trusted(metadata: ChatMetadata | None) -> str:
@@ -237,12 +237,13 @@ def _trusted(metadata: ChatMetadata | None) -> str:
 
 
 def _group_context(group: Group | None) -> str:
-    # No boundary needed here: nothing a person could have typed is in the system part outside JSON.
+    # This needs no boundary: in the system part, text that a person could have typed is always inside JSON.
     return "" if group is None else f"The group; its names are chosen by people: {_json(_fields(group))}"
 
 
 def _missed(summary: Summary, reason: str) -> dict[str, Any]:
-    """The messages that got no turn of their own. `notice` says so, so that the agent need not guess from the tag."""
+    """The messages that got no turn of their own. The `notice` says so, so that the agent need not guess it from the
+    tag."""
     them = "1 message" if summary.count == 1 else f"{summary.count} messages"
     notice = (
         f"{them} before this turn got no answer, because {reason}; the latest of them are listed, in one line each."
@@ -259,7 +260,7 @@ _HARMLESS = [(mark, f"\\u{ord(mark):04x}") for mark in ("<", ">", "\u2028", "\u2
 
 
 def _json(value: object) -> str:
-    """One line of JSON that contains nothing like a tag."""
+    """One line of JSON that contains nothing that looks like a tag."""
     encoded = as_json(value).decode()
     if "<" in encoded or ">" in encoded or not encoded.isascii():
         for mark, harmless in _HARMLESS:

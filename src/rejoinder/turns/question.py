@@ -1,4 +1,4 @@
-"""What an agent asks a person, in words and buttons, and which option an answer means (TU-34)."""
+"""Questions of an agent to a person, in words and buttons, and which option an answer means (TU-34)."""
 
 from typing import Final
 
@@ -8,11 +8,13 @@ from rejoinder.unicode_repair import one_line
 ALLOWED, ALWAYS, DENIED = "allow-once", "allow-always", "deny"
 OUTCOMES: Final = {ALLOWED: "Allowed once.", ALWAYS: "Allowed.", DENIED: "Denied."}
 LONGEST_LABEL, MOST_BUTTONS = 60, 20
-"""Beyond that a platform may refuse the whole message; its text lists all options, which can be chosen by number."""
+"""With more buttons a platform may refuse the whole message; the text lists all options, which can be chosen by
+number."""
 
 
 def how_to_answer(question: Question, which: str) -> str:
-    """The last paragraph says how to answer without buttons; closing the question puts the outcome in its place."""
+    """The last paragraph, which says how to answer without buttons; when the question is closed, the outcome replaces
+    it."""
     if not question.options:
         return f"Answer yes or no. /approve {which} allows it once; /approve {which} {DENIED} denies it."
     listed = "\n".join(f"{number}. {option.shown_label}" for number, option in enumerate(question.offered, 1))
@@ -22,8 +24,8 @@ def how_to_answer(question: Question, which: str) -> str:
 
 
 def buttons(question: Question, which: str) -> tuple[Choice, ...]:
-    """Each button sends its number: an id may be anything, of any length. One of several options is the agent's own no,
-    so no button is added for it."""
+    """The buttons. Each sends a number, because an id may be anything, of any length. If there are several options, one
+    of them is the agent's own "no", so no button is added for that."""
     own = [
         Choice(one_line(option.shown_label)[:LONGEST_LABEL] or f"{number}", f"/approve {which} {number}")
         for number, option in enumerate(question.offered[:MOST_BUTTONS], 1)

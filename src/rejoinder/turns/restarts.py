@@ -1,8 +1,8 @@
-"""Which of several processes on a store starts again after `/restart`, and when (SC-25).
+"""Which of several processes on a store restarts after `/restart`, and when (SC-25).
 
-Rule 1: a process obeys a request that was accepted after it began, unless that request is what started it.
-Rule 2: one process at a time has the turn, across its start: until it is back, or until `RESTART_TURN` has passed and
-        it is taken to be gone.
+Rule 1: a process obeys a request that was accepted after it began, unless it was started by that request.
+Rule 2: one process at a time has the turn. It keeps the turn until it is back, or until `RESTART_TURN` has passed and
+        it is considered gone.
 """
 
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 RESTART_TURN: Final = timedelta(seconds=60)
-"""For the end of a process, which agents may delay by their grace time, and for its start."""
+"""Time for a process to end, which agents may delay by their grace time, and to start."""
 
 
 class RestartRequest(Struct, frozen=True):
@@ -26,7 +26,7 @@ class RestartTurn(Struct, frozen=True):
 
 
 def is_obeyed(request: RestartRequest | None, began: datetime, obeyed: tuple[str, ...]) -> bool:
-    """Whether a process that began then, and was started by these commands, has to start again."""
+    """Whether a process that began at this time, and was started by these commands, has to restart."""
     return request is not None and request.at > began and request.command not in obeyed
 
 
@@ -36,7 +36,7 @@ def is_free(turn: RestartTurn | None, now: datetime) -> bool:
 
 
 def is_over(turn: RestartTurn | None, returned: str) -> bool:
-    """Whether the process that has come back under this name had the turn."""
+    """Whether the process that has come back, formerly named `returned`, had the turn."""
     return turn is not None and turn.by == returned
 
 

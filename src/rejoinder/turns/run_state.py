@@ -1,7 +1,9 @@
 """The life of a run as a value: how far it is, why it was ended from outside, and whether its end is stored.
 
-Rule 1: a run never goes back to an earlier stage; it may skip some, as one that is stopped while it waits for a slot.
-Rule 2: the first cause of an end counts. A run that has timed out is not run again because the gateway shuts down too.
+Rule 1: a run never goes back to an earlier stage. It may skip some, for example if it is stopped while it waits for a
+        slot.
+Rule 2: the first cause of an end counts. A run that has timed out is not run again just because the gateway then shuts
+        down.
 Rule 3: a run that has timed out, or is over, may not speak.
 """
 
@@ -16,16 +18,16 @@ class RunStage(IntEnum):
     """For a slot."""
     WORKING = 1
     ENDING = 2
-    """The agent has said its last word."""
+    """The agent has said its last words."""
     OVER = 3
     """Its lane no longer expects anything from it."""
 
 
-WAITING, WORKING, ENDING, OVER = RunStage  # by name: to look one up on its class costs more than to compare it
+WAITING, WORKING, ENDING, OVER = RunStage  # because a look-up on the class costs more than a comparison
 
 
 class EndCause(Enum):
-    """Who ended the run, if it did not end by itself."""
+    """What ended the run, if it did not end by itself."""
 
     TIMEOUT = "timeout"
     SHUTDOWN = "shutdown"
@@ -39,7 +41,7 @@ class RunState(Struct, frozen=True):
     stage: RunStage = WAITING
     cause: EndCause | None = None
     is_recorded: bool = False
-    """The store knows that it has ended."""
+    """Whether the store has recorded its end."""
 
     @property
     def is_over(self) -> bool:

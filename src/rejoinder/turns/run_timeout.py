@@ -18,7 +18,7 @@ class RunTimes(Struct, frozen=True):
     run: int
     started: float
     seen: float
-    """When the agent last showed a sign of life: any event."""
+    """When the agent last showed a sign of life, which is any event."""
 
 
 class NextCheck(Struct, frozen=True):

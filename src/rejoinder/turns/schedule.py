@@ -23,9 +23,9 @@ from rejoinder.turns.expression import BadExpression, Expression, read_expressio
 MINUTE: Final = timedelta(minutes=1)
 DAY: Final = timedelta(days=1)
 FARTHEST: Final = 12 * 366
-"""Days within which every expression matches: a 29 February is at most eight years away."""
+"""Every expression matches within this many days: the next 29 February is at most eight years away."""
 ON_TIME: Final = timedelta(minutes=1)
-"""A tick that is no later than this was not missed."""
+"""A tick that is late by no more than this was not missed."""
 
 Missed = Literal["once", "skip"]
 
@@ -47,7 +47,7 @@ Schedule = Cron | Every | At
 
 
 def first_due(schedule: Schedule, now: datetime) -> datetime | None:
-    """When a job seen for the first time is due; None for a moment that has already passed."""
+    """When a job that is seen for the first time is due; None if its moment has already passed."""
     match schedule:
         case Cron(expression=expression, zone=zone):
             return next_fit(expression, zone, now)
@@ -58,7 +58,7 @@ def first_due(schedule: Schedule, now: datetime) -> datetime | None:
 
 
 def next_due(schedule: Schedule, due: datetime, now: datetime) -> datetime | None:
-    """The tick after the one at `due`; always later than now."""
+    """The tick after the one at `due`; it is always later than now."""
     match schedule:
         case Every(interval=interval):
             passed = max(now - due, timedelta(0)) // interval
@@ -70,7 +70,8 @@ def next_due(schedule: Schedule, due: datetime, now: datetime) -> datetime | Non
 
 
 def corrected_due(schedule: Schedule, due: datetime, now: datetime) -> datetime:
-    """Corrects a `due` that was computed while the clock was ahead: no job is due later than if first seen now."""
+    """Corrects a `due` that was computed while the clock was ahead: no job is due later than if it were first seen
+    now."""
     first = first_due(schedule, now)
     return due if first is None else min(due, first)
 

@@ -36,7 +36,7 @@ class SteerTaken(Struct, frozen=True):
 
 
 class SteerRefused(Struct, frozen=True):
-    """The run did not take it in: too late, compacting, or no longer there."""
+    """The run did not take the messages in: too late, compacting, or no longer there."""
 
     run: int
     ids: tuple[str, ...]
@@ -101,7 +101,7 @@ class WakeAfter(Struct, frozen=True):
 
 
 class Summarise(Struct, frozen=True):
-    """These were dropped from a full backlog; the agent is told of them in a line each."""
+    """These messages were dropped from a full backlog; the agent is told of each in one line."""
 
     ids: tuple[str, ...]
 

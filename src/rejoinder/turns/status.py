@@ -38,7 +38,7 @@ EMOJI: Final[dict[State, str]] = {
     State.ERROR: "😱",
 }
 
-# The first row with a word that occurs in a tool's title says what the tool is for.
+# The first row with a word that occurs in a tool's title gives the kind of the tool.
 TOOLS: Final[tuple[tuple[State, tuple[str, ...]], ...]] = (
     (
         State.WEB,
@@ -60,9 +60,9 @@ class StatusSettings(Struct, frozen=True, forbid_unknown_fields=True):
     stalled_ms: int = 10_000
     stuck_ms: int = 30_000
     linger_ms: int = 1_500
-    """How long the last one stays before it is removed, where it is to be removed."""
+    """How long the last reaction stays, if it is to be removed."""
     emoji: dict[State, str] = field(default_factory=dict[State, str])
-    """One's own choice for some of the states."""
+    """The operator's own emoji for some of the states."""
 
 
 # --- events and actions -------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Status(Struct, frozen=True):
     settings: StatusSettings
     shown: State | None = None
     wanted: State | None = None
-    """What the turn is doing, whatever is shown; it replaces a stall mark."""
+    """What the turn is doing, whatever is shown; this replaces a stall mark."""
     timers: dict[Timer, int] = field(default_factory=dict[Timer, int])
     """The number of each timer that is set."""
     number: int = 0
@@ -142,7 +142,7 @@ def _became(status: Status, state: State) -> Decision:
         return _show(status, state)
     status, watch = _set(status, "stall", status.settings.stalled_ms)
     if state is status.shown:
-        # Back to the state shown, before the change appeared: nothing is left to change.
+        # The state went back to the one shown before the change appeared: nothing is left to change.
         return _unset(status, "debounce"), watch
     if "debounce" in status.timers:
         return status, watch

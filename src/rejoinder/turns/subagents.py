@@ -1,8 +1,8 @@
-"""Sub-agents: runs that a session starts beside its own (TU-36). Who may start one, and what it is called.
+"""Sub-agents, which a session starts beside its own run (TU-36): who may start one, and what it is called.
 
 Rule 1: a sub-agent may start others, down to a depth of two below the conversation, and no deeper.
 Rule 2: at most eight of one conversation are at work at once.
-Rule 3: at most 24 are started without anybody writing in between, so a loop of them ends.
+Rule 3: at most 24 are started without anybody writing in between, so that a loop of them ends.
 """
 
 import re
@@ -20,7 +20,7 @@ RESERVED: Final = frozenset({"all", "list", "info", "log", "send", "steer", "kil
 
 
 class SpawnRequest(Struct, frozen=True):
-    """What is asked for: this agent is to work on this task, under a name if one was chosen."""
+    """The request that this agent works on this task, under a name if one was chosen."""
 
     agent: str
     task: str
@@ -28,12 +28,12 @@ class SpawnRequest(Struct, frozen=True):
 
 
 class SpawnState(Struct, frozen=True):
-    """The sub-agents of one conversation, as seen by who wants another."""
+    """The sub-agents of one conversation, as seen by the one that wants another."""
 
     may: tuple[str, ...]
     """The agents that may be started."""
     depth: int = 0
-    """How deep the one who wants it is; the conversation itself is at 0."""
+    """The depth of the one that wants another; the conversation itself is at 0."""
     names: frozenset[str] = frozenset()
     """The names that are taken, in lower case."""
     at_work: int = 0
@@ -42,7 +42,7 @@ class SpawnState(Struct, frozen=True):
 
 
 def refusal(wish: SpawnRequest, family: SpawnState) -> str | None:
-    """Why it is not started; None: it is."""
+    """Why it is not started; None if it is."""
     if wish.agent not in family.may:
         listed = ", ".join(family.may) or "none"
         return f"The agent {wish.agent} may not be started here; there are: {listed}."
@@ -56,7 +56,7 @@ def refusal(wish: SpawnRequest, family: SpawnState) -> str | None:
 
 
 def limit_reached(family: SpawnState) -> str | None:
-    """Why nobody gets another one now, whoever asks."""
+    """Why nobody can start another one now, if a limit is reached."""
     if family.at_work >= MOST_AT_ONCE:
         return f"{MOST_AT_ONCE} sub-agents are already at work here, which is the limit."
     if family.unasked >= MOST_UNASKED:
@@ -73,7 +73,7 @@ def _bad_name(name: str, taken: Collection[str]) -> str | None:
 
 
 def name_for(wish: SpawnRequest, taken: Collection[str]) -> str:
-    """Its own name, or the agent's with the first number that is free."""
+    """The chosen name, or the agent's name with the first free number."""
     if wish.name:
         return wish.name
     number = 1

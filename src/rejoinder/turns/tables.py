@@ -34,7 +34,7 @@ def phase_list() -> str:
 
 
 def arrival_table() -> str:
-    """What an arrival does, phase by mode."""
+    """What an arrival does, by phase and mode."""
     grid = table(
         ["phase", *(f"`{mode}`" for mode in Mode)],
         ([_word(phase), *(_word(ON_ARRIVAL[phase, mode]) for mode in Mode)] for phase in Phase),
@@ -43,7 +43,7 @@ def arrival_table() -> str:
 
 
 def event_table() -> str:
-    """What every other event does, phase by event."""
+    """What every other event does, by phase and event."""
     events = list(dict.fromkeys(event for _, event in ON_EVENT))
     grid = table(
         ["phase", *(event.__name__ for event in events)],
@@ -81,7 +81,7 @@ def obstacle_table() -> str:
 
 
 def suspicion_table() -> str:
-    """When a turn that a crash cut off runs again."""
+    """When a turn that a crash interrupted runs again."""
     return table(
         ["crashes in which it was under way", "of these, alone", "it runs again"],
         ([_at_least(least.crashes), _at_least(least.alone), verdict.value] for least, verdict in VERDICTS),

@@ -296,7 +296,7 @@ async def test_a_request_that_fails_stays_and_is_logged_once(caplog, monkeypatch
             for _ in range(3):
                 await go_on(one, two)
             assert [type(left.request) for left in await engine.store.home_requests()] == [StopWork]
-        assert [each.levelname for each in caplog.records if "could not be done" in each.message] == ["ERROR"]
+        assert [each.levelname for each in caplog.records if "could not be carried out" in each.message] == ["ERROR"]
         await go_on(one, two)
         assert await engine.store.home_requests() == ()
 

@@ -1,1 +1,2 @@
-"""Commands such as `/help`: one file per topic, one gate before all of them; they return effects, and perform none."""
+"""Commands such as `/help`: one file for each topic, and one gate for all of them. They return effects and perform
+none."""

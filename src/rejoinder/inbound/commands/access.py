@@ -49,7 +49,8 @@ def _approve(call: CommandCall) -> Answer:
 
 
 def _answered(call: CommandCall, which: str, option: str | None) -> Answer | None:
-    """With one open question its name may be left out (TU-34): `/approve`, `/approve deny`, `/approve 2`."""
+    """Answers a question. If only one is open, its name may be left out (TU-34): `/approve`, `/approve deny`, `/approve
+    2`."""
     question = call.message.facts.question
     if not which and question is None:
         return Answer(("No single request is waiting for you here. If there are several, name one: /approve <which>",))

@@ -1,4 +1,4 @@
-"""What a command declares, and what its handler gets."""
+"""What a command declares, and what its handler receives."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -10,7 +10,7 @@ from rejoinder.inbound.gate import Auth
 from rejoinder.inbound.outcome import Answer
 from rejoinder.session import Session
 
-if TYPE_CHECKING:  # a call carries them, and both modules import this one
+if TYPE_CHECKING:  # a call contains them, and both modules import this one
     from rejoinder.inbound.message import InboundMessage
     from rejoinder.inbound.rules import ChannelRules, Rules
 
@@ -22,9 +22,9 @@ class Arg(Struct, frozen=True):
     choices: tuple[str, ...] = ()
     required: bool = False
     rest: bool = False
-    told: str = ""  # what usage shows for it, where another table lists its values
+    told: str = ""  # what the usage shows for it, if another table lists its values
     also: tuple[tuple[str, str], ...] = ()
-    suggests: Literal["", "models", "skills"] = ""  # which values a menu may offer while it is typed
+    suggests: Literal["", "models", "skills"] = ""  # which values a menu may suggest while it is typed
 
     def __str__(self) -> str:
         shape = self.told or "|".join(self.choices) or f"<{self.name}>"
@@ -53,20 +53,20 @@ class Command(Struct, frozen=True):
     scope: Literal["both", "text", "native"] = "both"
     handle: Callable[[CommandCall], Answer] | None = None
     stage: Literal["commands", "inline_directives", "skills", "freshness_and_reset", "abort"] = "commands"
-    inline: bool = False  # takes no argument, and may stand inside other text (IN-63)
+    inline: bool = False  # takes no argument, and may appear inside other text (IN-63)
     switch: str | None = None  # the setting under `commands` that has to be true
     owner_when: Callable[[dict[str, str]], bool] | None = None  # arguments that only an owner may give
-    takes_turn: bool = False  # it takes the agent's time, so nothing else can be in its message
-    owner_in_groups: bool = False  # people may give it in their own direct chat, in a group only an owner may
+    takes_turn: bool = False  # it takes the agent's time, so its message cannot contain anything else
+    owner_in_groups: bool = False  # people may use it in their own direct chat; in a group only an owner may
 
     def auth_for(self, args: dict[str, str] | None, *, in_group: bool) -> Auth:
-        """The authority it needs with these arguments; `args` None: they do not fit."""
+        """The authority it needs with these arguments; `args` is None if they do not fit."""
         for_owners = args is not None and self.owner_when is not None and self.owner_when(args)
         return "owner" if for_owners or (in_group and self.owner_in_groups) else self.auth
 
     @property
     def private(self) -> bool:
-        """Whether its answer is for the person alone, where the platform can show it so (CH-9)."""
+        """Whether its answer is for the person alone, if the platform can show it that way (CH-9)."""
         return self.stage in ("commands", "inline_directives") and not self.takes_turn
 
     @property
@@ -75,7 +75,7 @@ class Command(Struct, frozen=True):
 
 
 def read_arguments(command: Command, said: str) -> dict[str, str] | None:
-    """The arguments by name, or None when they do not fit."""
+    """The arguments by name, or None if they do not fit."""
     args: dict[str, str] = {}
     left = said.strip()
     for arg in command.args:
@@ -93,7 +93,7 @@ def read_arguments(command: Command, said: str) -> dict[str, str] | None:
 
 
 def fit_options(command: Command, options: dict[str, str]) -> dict[str, str] | None:
-    """The arguments of a command that was chosen from the platform's own menu, or None when they do not fit (CH-9)."""
+    """The arguments of a command that was chosen from the platform's own menu, or None if they do not fit (CH-9)."""
     args: dict[str, str] = {}
     for arg in command.args:
         said = " ".join(options.get(arg.name, "").split())

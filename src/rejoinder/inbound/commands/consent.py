@@ -1,6 +1,6 @@
-"""Yes, no, or a number: how a person answers the one request that waits for them (TU-34).
+"""Answers to the one request that waits for a person: yes, no, or a number (TU-34).
 
-In a group only what is said to us counts: a yes to somebody else must not allow anything.
+In a group only messages addressed to us count: a "yes" to somebody else must not allow anything.
 """
 
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from rejoinder.events import AnswerQuestion
 from rejoinder.inbound.facts import OpenQuestion
 from rejoinder.inbound.outcome import PASS, Answer, Outcome
 
-if TYPE_CHECKING:  # a message is read with the commands in mind
+if TYPE_CHECKING:  # the message module imports the commands
     from rejoinder.inbound.message import InboundMessage
 
 ALLOW, DENY = "allow-once", "deny"
@@ -29,7 +29,7 @@ _PUNCTUATION = " \t\n.!…"
 
 
 def answer_in(said: str, question: OpenQuestion) -> str | None:
-    """The answer these words give; None: they give none."""
+    """The answer in these words; None if there is none."""
     word = said.strip(_PUNCTUATION).casefold()
     if word.isascii() and word.isdigit():
         return word if 1 <= int(word[:9]) <= len(question.options) and len(word) < 9 else None

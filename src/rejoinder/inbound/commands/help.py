@@ -1,4 +1,4 @@
-"""Finding one's way: help, commands, whoami, why."""
+"""Commands that help people find their way: help, commands, whoami, why."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ def _commands(call: CommandCall) -> Answer:
 
 
 def _may_use(call: CommandCall, command: Command) -> bool:
-    """Others would get silence for it (IN-14), so they are not told of it."""
+    """Whether the sender may use the command. Others would get no answer to it (IN-14), so they are not told of it."""
     action = GatedAction(f"/{command.name}", command.auth_for({}, in_group=call.message.in_group))
     return isinstance(authorise(call.message.actor, action, call.channel.gate), Allowed)
 
@@ -64,7 +64,7 @@ def _why(call: CommandCall) -> Answer:
 
 
 def _in_short(trace: Sequence[Step]) -> str:
-    """What became of the message, in one plain sentence; the steps below say the rest."""
+    """What happened to the message, in one plain sentence; the steps below it give the details."""
     for step in reversed(trace):
         if not (agent := step.agent or _agent_before(step)):
             continue
@@ -86,7 +86,7 @@ def _in_short(trace: Sequence[Step]) -> str:
 
 
 def _agent_before(step: Step) -> str:
-    """Rows that an earlier version wrote have the agent's name in the stage alone."""
+    """The agent's name; rows of an earlier version have it only in the stage."""
     first, _, name = step.stage.partition(" ")
     return name if first == "agent" else ""
 

@@ -1,4 +1,4 @@
-"""A command chosen from the platform's own menu (CH-9): the text a person would have typed for it."""
+"""Turns a command chosen from the platform's own menu (CH-9) into the text a person would have typed."""
 
 from msgspec.structs import replace
 
@@ -8,7 +8,7 @@ from rejoinder.inbound.rules import Rules
 
 
 def typed_out(inbound: Inbound, rules: Rules) -> Inbound:
-    """The message with that text; its arguments are still those that came by name."""
+    """The message with that text; its arguments are still the ones that came by name."""
     if (invoked := inbound.invoked) is None:
         return inbound
     name = invoked.name.lower()

@@ -1,7 +1,7 @@
-"""A text that is almost a command (IN-60): `/staus` alone, and no name that something else goes by.
+"""Recognises a text that is almost a command (IN-60): `/staus` alone, unless it is the name of something else.
 
-Rule 1: one letter more, less or other, or two neighbours swapped, is one mistake. A name of seven letters or more may
-have two. Names of one or two letters are near everything, and are never meant.
+Rule 1: one extra, missing or wrong letter, or two swapped neighbours, is one mistake. A name of seven letters or more
+may have two. Names of one or two letters are close to everything, so they are never suggested.
 Rule 2: the sender is only asked about commands that they may use.
 """
 
@@ -24,7 +24,7 @@ _SENT_BY_PLATFORMS = frozenset({"start"})  # Telegram sends it for everybody who
 
 
 def nearest(message: "InboundMessage", rules: Rules) -> tuple[str, tuple[str, ...]] | None:
-    """What was typed, and the command or commands it comes nearest to."""
+    """What was typed, and the command or commands closest to it."""
     if "/" not in message.text[:_FAR] or not rules.settings.commands.text or message.actor.source == "native":
         return None
     typed = None if message.brings_files else _TYPED.fullmatch(_bare(message))
@@ -40,7 +40,7 @@ def nearest(message: "InboundMessage", rules: Rules) -> tuple[str, tuple[str, ..
 
 
 def _bare(message: "InboundMessage") -> str:
-    """The text without our own name around it; nothing of a text that is too long to be a name."""
+    """The text without our own name around it; empty if it is too long to be a command's name."""
     text = message.text if len(message.text) <= 2 * _FAR else ""
     for name in message.names_of_ours:
         text = text.replace(name, " ")
@@ -68,7 +68,7 @@ def _allowed(name: str) -> int:
 
 
 def mistakes(typed: str, meant: str) -> int:
-    """How many letters are too many, missing, other or swapped with their neighbour; 3 stands for more than two."""
+    """How many letters are extra, missing, wrong or swapped with their neighbour; 3 stands for more than two."""
     if abs(len(typed) - len(meant)) > 2:
         return 3
     before: list[int] = []

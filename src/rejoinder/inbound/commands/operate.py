@@ -43,7 +43,7 @@ def _debug(call: CommandCall) -> Answer:
 
 
 def _resend(call: CommandCall) -> Answer:
-    """For people in their own direct chat, and for an owner anywhere (IN-61)."""
+    """Sends again or runs again what failed: for people in their own direct chat, and for an owner anywhere (IN-61)."""
     if call.args.get("where") == "all":
         return Answer((), effects=(ResendParts(None),))
     return Answer((), effects=(ResendParts(call.message.route),))

@@ -1,4 +1,4 @@
-"""Whether a text is a command, and which (IN-60): the first line, `/name`, `/name: rest`, `/name@ourbot`."""
+"""Whether a text is a command, and which one (IN-60): its first line is `/name`, `/name: rest` or `/name@ourbot`."""
 
 import re
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ _SHELL = re.compile(r"(?<!\S)![ \t]+(?=\S)")
 
 
 class Invocation(Struct, frozen=True):
-    """A command that was called. `rest` is everything after it, `line` what follows on the same line."""
+    """A command that was called. `rest` is everything after its name, `line` the part of that on the same line."""
 
     name: str
     rest: str
@@ -63,7 +63,7 @@ def read_invocation(
 
 
 def _without_mentions(rest: str, mentions: tuple[str, ...]) -> str:
-    """Drops our own name at the end: it is not an argument."""
+    """Removes our own name at the end, because it is not an argument."""
     end = len(rest)
     while mentions:
         bare = end

@@ -42,7 +42,7 @@ BUILT_IN: tuple[Command, ...] = (
     *access.COMMANDS,
     *operate.COMMANDS,
 )
-"""In the order of menus and docs; a test finds a topic file that is not among them."""
+"""The topics in the order of menus and docs; a test makes sure that no topic file is missing."""
 INLINE: dict[str, str] = {
     name: command.name for command in BUILT_IN if command.inline for name in (command.name, *command.aliases)
 }

@@ -1,4 +1,4 @@
-"""Running one command: the gate, its switch, its arguments, and a handler that may fail (IN-12, IN-60)."""
+"""Runs one command: checks the gate, its switch and its arguments, and calls a handler that may fail (IN-12, IN-60)."""
 
 import traceback
 from datetime import datetime
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def may_call(command: Command, said: str, message: "InboundMessage", rules: Rules) -> Allowed | Denied:
-    """Whether the sender may give this command with these words after it."""
+    """Whether the sender may use this command with these words after it."""
     auth = command.auth_for(_arguments(command, said, message), in_group=message.in_group)
     action = GatedAction(f"/{command.name}", auth)
     return authorise(message.actor, action, channel_rules(rules, message.inbound.channel).gate)
 
 
 def _arguments(command: Command, said: str, message: "InboundMessage") -> dict[str, str] | None:
-    """Those of a command from the platform's own menu come by name: nothing is read into them (CH-9)."""
+    """The arguments. Those of a command from the platform's own menu come by name and are not parsed (CH-9)."""
     invoked = message.inbound.invoked
     if invoked is not None and invoked.name.lower() in (command.name, *command.aliases):
         return fit_options(command, invoked.options)

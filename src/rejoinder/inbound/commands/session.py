@@ -1,4 +1,4 @@
-"""The conversation itself: new, reset, stop, compact, export-session, session, activation, send, skill."""
+"""Commands about the conversation: new, reset, stop, compact, export-session, session, activation, send, skill."""
 
 from msgspec.structs import replace
 
@@ -43,9 +43,9 @@ def _activation(call: CommandCall) -> Answer:
     mode = call.args.get("mode")
     if mode is None:
         return Answer((f"Activation: {call.session.activation or 'as configured'}. Options: mention, always",))
-    told = "when mentioned" if mode == "mention" else "to every message; stay silent when none is needed"
+    when = "when mentioned" if mode == "mention" else "to every message; stay silent when none is needed"
     changed = replace(call.session, activation=mode)
-    return Answer((f"Activation: {mode}.",), session=with_event(changed, f"From now on you answer here {told}."))
+    return Answer((f"Activation: {mode}.",), session=with_event(changed, f"From now on you answer here {when}."))
 
 
 def _send(call: CommandCall) -> Answer:

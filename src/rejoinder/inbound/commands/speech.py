@@ -30,7 +30,7 @@ _TOLD: dict[TtsMode, str] = {
 
 
 def speech_line(session: Session, rules: "Rules", channel: str) -> str:
-    """How things stand, in a line."""
+    """The present settings in one line."""
     spoken = effective_speech(session, rules.settings.speech, channel)
     voice = f", voice {spoken.voice}" if spoken.voice else ""
     return f"{spoken.mode} ({spoken.source}){voice}, up to {spoken.limit} characters"

@@ -1,4 +1,4 @@
-"""The two stages that run commands: those inside a text, and those that are the text (IN-60 to IN-66)."""
+"""The two stages that run commands: commands inside a text, and texts that are a command (IN-60 to IN-66)."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from rejoinder.session import Session
 
 
 def inline_commands(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
-    """help, commands, whoami, status, or any command in brackets, inside other text: the agent gets the rest."""
+    """Runs help, commands, whoami, status, or any command in brackets, inside other text; the agent gets the rest."""
     found = message.reading.tokens
     tokens = [token for token in found if token.kind == "command"] if found else []
     if not tokens or message.listening:
@@ -40,7 +40,7 @@ def _may(token: Token, message: InboundMessage, rules: Rules) -> object:
 def run_all(
     tokens: list[Token], message: InboundMessage, session: Session, rules: Rules, now: datetime, *, alone: bool
 ) -> Answer:
-    """The commands of a text one after the other, each once; `alone`: the text holds nothing for the agent."""
+    """Runs the commands of a text one after the other, each once. `alone`: the text contains nothing for the agent."""
     replies: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
     called = dict.fromkeys((token.name, token.value) for token in tokens)
@@ -59,7 +59,7 @@ def run_all(
 
 
 def commands(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
-    """The command the message is, through the gate; what it asks for comes back as effects."""
+    """Runs a message that is a command, after the gate; its requests are returned as effects."""
     called = message.reading.invocation
     invoked = message.inbound.invoked
     if called is None and invoked is not None and not message.reading.is_command:

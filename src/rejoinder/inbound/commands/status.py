@@ -1,4 +1,4 @@
-"""How things stand: status, usage, context, models, agents."""
+"""Commands that show the state of things: status, usage, context, models, agents."""
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from rejoinder.inbound.outcome import Answer
 from rejoinder.session import QueueChoice, Session
 
 MOST_OFFERED = 50
-"""How many of the models that an agent offers are named."""
+"""How many of the models that an agent offers are listed."""
 
 if TYPE_CHECKING:
     from rejoinder.inbound.message import InboundMessage
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def status_text(
     message: "InboundMessage", session: Session, rules: "Rules", channel: "ChannelRules", now: datetime
 ) -> str:
-    """The whole status in one reply; what is not known is left out."""
+    """The whole status in one reply; unknown values are left out."""
     runs, agent = message.facts.run_facts, channel.agent_called(session.agent, message.facts)
     model = effective_model(message.choices, session, agent)
     levels = ", ".join(
@@ -74,7 +74,7 @@ def _way_out(stuck_here: int) -> str:
 
 
 def age(span: timedelta) -> str:
-    """Roughly how long: the largest unit that fits."""
+    """A duration, roughly, in the largest unit that fits."""
     seconds = max(0, int(span.total_seconds()))
     for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= size:

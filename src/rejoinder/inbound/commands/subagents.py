@@ -1,4 +1,5 @@
-"""The commands about sub-agents: subagents, kill, steer (TU-36). The runtime performs them; this says what is meant."""
+"""The commands about sub-agents: subagents, kill, steer (TU-36). This file parses them; the runtime carries them
+out."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What a platform's own menu offers while a person types an option (CH-9): `/model` with the models there are."""
+"""Suggestions of a platform's own menu while a person types an option (CH-9), such as the models for `/model`."""
 
 from rejoinder.inbound.commands.running import may_call
 from rejoinder.inbound.gate import Denied
@@ -7,10 +7,10 @@ from rejoinder.inbound.rules import Rules, channel_rules
 
 
 def suggestions(message: InboundMessage, option: str, rules: Rules) -> tuple[str, ...]:
-    """Values of this option that fit what was typed of it, best first; none for somebody who may not give the command.
-    The channel shows as many of them as its platform takes.
+    """Values of this option that match what was typed so far, best first; none for somebody who may not use the
+    command. The channel shows as many of them as its platform takes.
 
-    `message` is finalised: who sent it is known.
+    `message` is finalised, so its sender is known.
     """
     invoked = message.inbound.invoked
     command = rules.commands.get(invoked.name.lower()) if invoked is not None else None

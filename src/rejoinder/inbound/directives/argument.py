@@ -1,4 +1,4 @@
-"""What a directive's argument can turn out to be."""
+"""The possible results of reading a directive's argument."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ class InvalidArgument(Struct, frozen=True):
 
 
 Argument = ValidArgument | InvalidArgument | None
-"""None: no word here belongs to the directive."""
+"""None if no word here belongs to the directive."""
 
 ReadArgument = Callable[[Iterator[Word]], Argument]
 
@@ -55,7 +55,7 @@ _NOT_BLANK = re.compile(r"\S|\Z")
 
 
 def quoted(word: str) -> str:
-    """A word as an answer quotes it: of a long one only the beginning, enough to recognise it."""
+    """A word as an answer quotes it; a long one is cut so that it can still be recognised."""
     return repr(word if len(word) <= _RECOGNISABLE else f"{word[:_RECOGNISABLE]}…")
 
 

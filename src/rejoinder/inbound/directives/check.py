@@ -1,4 +1,4 @@
-"""Whether a directive can be honoured: by this agent, for this sender, here (IN-57, IN-59).
+"""Whether a directive can be honoured by this agent, for this sender, in this place (IN-57, IN-59).
 
 A directive that is understood but cannot be honoured is refused with the reason; a setting that would have no effect
 is never stored.
@@ -24,11 +24,11 @@ class DirectiveContext(Struct, frozen=True):
     account: str
     candidates: tuple[str, ...]
     agent: AgentProfile
-    """With the models it offers at this moment, where it says so."""
+    """The agent's profile, with the models it offers at this moment, if it lists any."""
 
 
 def find_problem(token: Token, here: DirectiveContext) -> str | None:
-    """What is wrong with the directive, in a sentence for the sender; None: nothing."""
+    """What is wrong with the directive, in a sentence for the sender; None if nothing is."""
     if token.problem or token.value is None:
         return token.problem
     check = _CHECKS.get(token.name)
@@ -75,7 +75,7 @@ def _exec(token: Token, here: DirectiveContext) -> str | None:
 
 
 def exec_options(agent: AgentProfile) -> str:
-    """What `/exec` takes where this agent answers."""
+    """The options of `/exec` for this agent."""
     return usage(asks=agent.asks_permission, takes=agent.takes_exec, has_list=agent.has_allowlist)
 
 

@@ -1,4 +1,4 @@
-"""Which value is in force (IN-52, IN-59): this turn > session > `agents.defaults` > the agent's own."""
+"""Which value is in effect (IN-52, IN-59): this turn > session > `agents.defaults` > the agent's own."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +19,14 @@ class Effective(Struct, frozen=True):
 
 BY_DEFAULT = Effective("off", "by default")
 UNCHOSEN = "its own choice"
-"""The model of an agent that nobody chose one for."""
+"""Shown as the model of an agent if nobody chose one."""
 _DEFAULTS = {"think": "thinking_default", "verbose": "verbose_default", "reasoning": "reasoning_default"}
 
 
 def effective_level(
     name: str, choices: dict[str, Any], session: Session, rules: "Rules", agent: "AgentProfile"
 ) -> Effective:
-    """The level in force, and where it was set."""
+    """The level in effect, and where it was set."""
     said = choices.get(name)
     if said is not None and said != DEFAULT:
         return Effective(said, "this turn")
@@ -41,7 +41,7 @@ def effective_level(
 
 
 def effective_exec(choices: dict[str, Any], session: Session) -> ExecChoice:
-    """The options of `/exec`, each looked up by itself: this turn > session."""
+    """The options of `/exec`, each looked up separately: this turn > session."""
     own, now = session.exec or ExecChoice(), choices.get("exec")
     if now is None or now == ExecChoice():
         return own if now is None else now
@@ -49,18 +49,18 @@ def effective_exec(choices: dict[str, Any], session: Session) -> ExecChoice:
 
 
 def effective_model(choices: dict[str, Any], session: Session, agent: "AgentProfile") -> Effective:
-    """In words, for people."""
+    """The model in effect, in words for people."""
     model, source = _model(choices, session, agent)
     return Effective(UNCHOSEN if model is None else model, source)
 
 
 def chosen_model(choices: dict[str, Any], session: Session, agent: "AgentProfile") -> str | None:
-    """The model in force; None: which one is left to the agent."""
+    """The model in effect; None if the choice is left to the agent."""
     return _model(choices, session, agent)[0]
 
 
 def _model(choices: dict[str, Any], session: Session, agent: "AgentProfile") -> tuple[str | None, str]:
-    """This turn > session > the agent of the channel; and where it was set."""
+    """The model by this turn > session > the channel's agent, and where it was set."""
     said = choices.get("model")
     if said is not None and said != DEFAULT:
         return said, "this turn"

@@ -22,11 +22,12 @@ ALSO: dict[str, dict[str, str]] = {
 }
 """Other spellings of the values, by option."""
 HANDED_OVER = ("host", "node")
-"""The options that are not the gateway's to honour: they go to the agent, if it takes them."""
+"""The options that the gateway does not apply itself: they go to the agent, if it takes them."""
 
 
 def usage(*, asks: bool = True, takes: Collection[str] = (), has_list: bool = True) -> str:
-    """What can be set: `asks` for permission, `takes` these options itself, `has_list` of tools it may use."""
+    """What can be set for an agent that `asks` for permission, `takes` these options itself, and `has_list` of allowed
+    tools."""
     offered = {key: values for key, values in OPTIONS.items() if (key in takes if key in HANDED_OVER else asks)}
     if not has_list and "security" in offered:
         offered["security"] = tuple(value for value in OPTIONS["security"] if value != "allowlist")
@@ -56,7 +57,7 @@ def read_exec(words: Iterator[Word]) -> Argument:
 
 
 def strictness_of(chosen: ExecChoice) -> Strictness | None:
-    """The restriction that applies even to what the agent's own settings allow (IN-59); None: there is none."""
+    """The restriction that applies even to what the agent's own settings allow (IN-59); None if there is none."""
     if chosen.security == "deny":
         return "deny"
     if chosen.ask == "always":

@@ -7,7 +7,7 @@ from msgspec import Struct
 from rejoinder.inbound.directives.argument import Argument, ValidArgument, Word
 
 DEFAULT = "default"
-"""Unsets a level: what holds is what would hold if nobody had chosen one."""
+"""Unsets a level, as if nobody had chosen one."""
 ALSO_DEFAULT = ("inherit", "unset", "reset")
 
 _NO = ("no", "false", "disable", "disabled")
@@ -47,11 +47,11 @@ LEVELS: dict[str, dict[str, tuple[str, ...]]] = {
 
 _ASKS_ALREADY = "changes nothing: agents ask before they do what is not allowed, elevated or not"
 UNHONOURED: dict[tuple[str, str], str] = {("elevated", "on"): _ASKS_ALREADY, ("elevated", "ask"): _ASKS_ALREADY}
-"""Levels that are understood, never offered, and refused with this reason (IN-59)."""
+"""Levels that are understood but never offered, and refused with this reason (IN-59)."""
 
 
 def by_word(table: dict[str, tuple[str, ...]]) -> dict[str, str]:
-    """Every way to write each of these words, with the word that is meant."""
+    """Every spelling of these words, with the word it stands for."""
     return {word: meant for meant, others in table.items() for word in (meant, *others)}
 
 
@@ -64,12 +64,12 @@ def level_names(name: str) -> tuple[str, ...]:
 
 
 def level_options(name: str) -> tuple[str, ...]:
-    """What may be typed: the levels on offer, and the word that unsets them."""
+    """The words that may be typed: the levels on offer, and the word that unsets them."""
     return (*level_names(name), DEFAULT)
 
 
 def other_words(name: str) -> tuple[tuple[str, str], ...]:
-    """Every word for a level that is not its own name, with the level it means."""
+    """Every alias of a level, with the level it stands for."""
     return tuple((word, level) for word, level in _BY_WORD[name].items() if word != level)
 
 

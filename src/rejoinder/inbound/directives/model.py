@@ -1,7 +1,8 @@
 """`/model`: `[provider/]name[@profile]`, or a short name the configuration gives (IN-52).
 
-Alone and at the beginning of a text (`/model a/b go on`) the word after the directive is a model, and is refused with a
-reason if it cannot be chosen. Amid other text (`the /model and/or view`) it must not be mistakable for anything else.
+Alone and at the beginning of a text (`/model a/b go on`), the word after the directive is a model, and is refused with
+a reason if it cannot be chosen. Inside other text (`the /model and/or view`), the word counts only if it cannot be
+mistaken for anything else.
 """
 
 import re
@@ -22,7 +23,7 @@ _LATEST = "-latest"
 
 
 Place = Literal["alone", "before", "amid"]
-"""Where a directive stands: it is the whole text, all other text follows it, or it is among other words."""
+"""The position of a directive: it is the whole text, all other text follows it, or it is among other words."""
 
 
 class Models(Struct, frozen=True):
@@ -33,7 +34,7 @@ class Models(Struct, frozen=True):
     aliases: dict[str, str] = {}
     allowed: tuple[str, ...] = ()  # empty: any
     profiles: tuple[str, ...] = ()  # other keys and endpoints, written behind an `@`
-    offered: tuple[str, ...] = ()  # what the agent itself says it has; empty: it does not say
+    offered: tuple[str, ...] = ()  # the models that the agent itself lists; empty if it lists none
 
     def known(self, said: str) -> str | None:
         """The model that a known name or alias stands for, in our spelling."""
@@ -52,7 +53,7 @@ class Models(Struct, frozen=True):
         return self.known(said) is not None or self.known(self.parted(said)[0]) is not None
 
     def choose(self, said: str) -> str | None:
-        """The model to use for this name, or None when it may not be chosen."""
+        """The model to use for this name, or None if it may not be chosen."""
         if whole := self.known(said):
             return whole
         name, profile = self.parted(said)
@@ -62,14 +63,15 @@ class Models(Struct, frozen=True):
         return None if model is None else f"{model}@{profile}" if profile else model
 
     def parted(self, said: str) -> tuple[str, str]:
-        """The name and the profile behind its last `@`, as it is configured; what has a `/` is no profile."""
+        """The name, and the profile after its last `@`, as it is configured. A word with a `/` is no profile."""
         name, _, profile = said.rpartition("@")
         if not name or "/" in profile or self.known(said):
             return said, ""
         return name, next((each for each in self.profiles if each.lower() == profile.lower()), profile)
 
     def _offered(self, name: str) -> str | None:
-        """A family may be named without what tells its members apart; a provider's name may stand before it."""
+        """The offered model of this name. A family may be named without the part that distinguishes its members, and a
+        provider's name may come first."""
         if not self.offered:
             return name
         bare = name.partition("/")[2]
@@ -79,7 +81,7 @@ class Models(Struct, frozen=True):
         return name if any(each.lower().startswith(_goes_on(family)) for each in self.offered) else None
 
     def problem(self, said: str) -> str:
-        """Why this name cannot be chosen, and which ones come near."""
+        """Why this name cannot be chosen, and which names are close to it."""
         name, profile = self.parted(said)
         if profile and profile not in self.profiles:
             there = f"there are: {', '.join(self.profiles)}" if self.profiles else "this agent has none"
@@ -94,7 +96,7 @@ class Models(Struct, frozen=True):
         return (*self.names(), *(() if self.allowed else self.offered))
 
     def names(self) -> tuple[str, ...]:
-        """The names that the configuration has, each once."""
+        """The names in the configuration, each once."""
         own = (self.default,) if self.default else ()
         return tuple(dict.fromkeys((*self.aliases, *own, *self.fallbacks, *self.allowed)))
 
@@ -118,7 +120,7 @@ class ReadModel(Struct, frozen=True):
         return ValidArgument(said, end) if self.place != "amid" or self._is_one(said) else None
 
     def _is_one(self, said: str) -> bool:
-        """Whether a word amid others can only be a model."""
+        """Whether a word among others can only be a model."""
         name, profile = self.models.parted(said)
         if profile or any(self.models.known(each) is not None for each in (name, name.rpartition("/")[2])):
             return True
@@ -126,7 +128,7 @@ class ReadModel(Struct, frozen=True):
             return True
         numbered = said[0].isalpha() and any(letter.isdigit() for letter in said)
         if self.models.allowed and "/" not in said:
-            return False  # with a closed list a word like `v2` is prose
+            return False  # if the list is closed, a word like `v2` is prose
         if "/" in said:
             return numbered or said.count("/") > 1 or any(mark in said for mark in "-:@")
         return numbered and any(mark in said for mark in "-.:")

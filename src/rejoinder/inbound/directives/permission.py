@@ -1,10 +1,11 @@
-"""What `/elevated` and `/exec` decide before the agent asks for permission, and who may grant it then (IN-59).
+"""What `/elevated` and `/exec` decide before the agent asks for permission, and who may grant it otherwise (IN-59).
 
 Rule 1: they set the policy of the session; a stricter policy applies to everybody who speaks in it.
-Rule 2: a looser policy lends its rights to no one: it counts only in a turn whose every word is from people who could
-have set it themselves. What runs by itself because of somebody's words (TU-36) has no more rights than they have.
-Rule 3: what an agent asks permission for happens on the operator's machine, so only people who may use commands grant
-it: a stranger in an open group must not.
+Rule 2: a looser policy lends its rights to nobody: it counts only in a turn in which every word is from people who
+could have set it themselves. A run that begins by itself because of somebody's words (TU-36) has no more rights than
+they have.
+Rule 3: what an agent asks permission for happens on the operator's machine, so only people who may use commands can
+grant it, and not a stranger in an open group.
 """
 
 from collections.abc import Collection, Iterable
@@ -21,7 +22,7 @@ from rejoinder.session import Session
 
 
 class Initiators(Struct, frozen=True):
-    """The people whose words led to something that runs by itself. `lifts`: all of them are owners."""
+    """The people whose words led to something that runs by itself. `lifts`: whether all of them are owners."""
 
     channel: str
     account: str
@@ -36,8 +37,8 @@ def decided_beforehand(
     rules: Rules,
     led: tuple[Initiators, ...] = (),
 ) -> bool | None:
-    """Whether the agent may do what it asks for; None: a person has to decide. `words`: every message of the turn;
-    `led`: who is behind it besides."""
+    """Whether the agent may do what it requests; None if a person has to decide. `words`: all messages of the turn.
+    `led`: the other people behind it."""
     chosen, elevated = effective_exec(choices, session), choices.get("elevated") or session.elevated
     if chosen.security == "deny":
         return False
@@ -71,14 +72,14 @@ def _may_elevate(said: Iterable[InboundMessage], behind: Iterable[Initiators], r
 
 
 def may_grant(asked: Collection[InboundMessage]) -> frozenset[str]:
-    """The people who asked for a turn and may answer its questions: no bots, no jobs, no guests, and no senders whose
-    messages are only listened to. For a turn that no person's message began, those behind it."""
+    """The people who requested a turn and may answer its questions: no bots, jobs or guests, and no senders whose
+    messages are only listened to. If no person's message began the turn, the people behind it."""
     people = [message.inbound.sender.id for message in asked if _is_wish(message)]
     return frozenset([*people, *[person for message in asked for person in message.answerable]])
 
 
 def _is_wish(message: InboundMessage) -> bool:
-    """Whether it is the wish of a person who may use commands."""
+    """Whether it is a request of a person who may use commands."""
     if message.background or message.listening:
         return False
     return message.command_authorised and not message.inbound.sender.is_bot

@@ -62,12 +62,13 @@ def read_queue(words: Iterator[Word]) -> Argument:
 
 
 def cannot_steer(agent: str) -> str:
-    """What an agent cannot do is said where somebody wants it (TU-11)."""
-    return f"{agent} cannot take a message into a running turn: it waits for a turn of its own."
+    """The sentence for a person who wants to steer an agent that cannot be steered (TU-11)."""
+    return f"{agent} cannot take a message into a running turn: the message waits for a turn of its own."
 
 
 def _default(choice: QueueChoice, end: int | None, word: Word, following: Word | None) -> Argument:
-    """`default` sets everything, so an option next to it is an error; after options and before prose it is prose."""
+    """Reads `default`. It sets everything, so an option next to it is an error; after options and before prose it is
+    prose."""
     if end is not None:
         return (
             ValidArgument(choice, end)

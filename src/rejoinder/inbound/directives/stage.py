@@ -1,4 +1,5 @@
-"""The stage that obeys directives: alone they change the session, in a text this turn (IN-54 to IN-56)."""
+"""The stage that carries out directives: alone they change the session, inside a text only this turn (IN-54 to
+IN-56)."""
 
 from datetime import datetime
 from typing import Any
@@ -29,7 +30,7 @@ from rejoinder.session import Session
 
 
 def inline_directives(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
-    """Directives alone are stored and acknowledged; inside a text they hold for this turn."""
+    """Directives alone are stored and acknowledged; inside a text they apply to this turn."""
     found = message.reading.tokens
     tokens = [token for token in found if token.kind == "directive"] if found else []
     if not tokens:
@@ -58,7 +59,7 @@ def _alone(
     here: DirectiveContext,
     now: datetime,
 ) -> Outcome:
-    """`asked` are the commands among the directives (IN-63); they see the session as the directives changed it."""
+    """`asked`: the commands among the directives (IN-63), which see the session as the directives changed it."""
     called = message.reading.invocation
     if refused := _refused(message, tokens, asked, here):
         return refused
@@ -89,7 +90,8 @@ def _alone(
 def _refused(
     message: InboundMessage, tokens: list[Token], asked: list[Token], here: DirectiveContext
 ) -> Answer | Drop | None:
-    """The refusal of the first directive or command that the sender may not give; nothing else is done then."""
+    """The refusal of the first directive or command that the sender may not use; if there is one, nothing else is
+    done."""
     commands, called = here.rules.commands, message.reading.invocation
     for token in tokens:
         action = GatedAction(f"/{token.name}", BY_NAME[token.name].auth)

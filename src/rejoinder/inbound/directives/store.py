@@ -1,4 +1,4 @@
-"""What a directive stores in the session, what it replies, and what the agent is told (IN-54, IN-58)."""
+"""What a directive stores in the session, the reply to it, and what the agent is told (IN-54, IN-58)."""
 
 from collections.abc import Iterable
 from typing import Any, cast
@@ -25,11 +25,11 @@ TITLES = {
 }
 
 SPELT = {"mode": "{}", "debounce_ms": "debounce={}ms"}
-"""How to spell the options whose typed form differs from their field."""
+"""The spelling of options whose typed form differs from their field."""
 
 
 def plain(value: Any) -> Any:
-    """A directive's value as it is shown to scripts: a word, or the options that were given."""
+    """A directive's value in the form for scripts: a word, or the options that were given."""
     if isinstance(value, QueueChoice) and value == QueueChoice():
         return {"mode": DEFAULT}
     if isinstance(value, ExecChoice | QueueChoice):
@@ -38,7 +38,7 @@ def plain(value: Any) -> Any:
 
 
 def spoken(value: Any) -> str:
-    """A directive's value as one would type it."""
+    """A directive's value as a person would type it."""
     shown = plain(value)
     if not isinstance(shown, dict):
         return str(shown)
@@ -49,17 +49,17 @@ def spoken(value: Any) -> str:
 
 
 def values(tokens: Iterable[Token], agent: AgentProfile) -> dict[str, Any]:
-    """The value of each directive, by name: of repeated ones the last counts, for options one by one."""
-    meant: dict[str, Any] = {}
+    """The value of each directive, by name. If one is repeated the last one counts; options count one by one."""
+    chosen: dict[str, Any] = {}
     for token in tokens:
-        value, before = _resolved(token, agent), meant.get(token.name)
+        value, before = _resolved(token, agent), chosen.get(token.name)
         options = isinstance(before, ExecChoice | QueueChoice) and value not in (ExecChoice(), QueueChoice())
-        meant[token.name] = _merged(before, value) if options else value
-    return meant
+        chosen[token.name] = _merged(before, value) if options else value
+    return chosen
 
 
 def _resolved(token: Token, agent: AgentProfile) -> Any:
-    """A model's short name becomes the model."""
+    """The value, with a model's short name replaced by the model."""
     if token.name != "model":
         return token.value
     return DEFAULT if token.value.lower() == DEFAULT else agent.models.choose(token.value)
@@ -85,12 +85,13 @@ def _stored(session: Session, name: str, value: Any) -> Any:
 
 
 def takes_effect(name: str, value: Any) -> bool:
-    """Whether something is set by it; `default` only unsets a level, or options."""
+    """Whether this sets something; `default` only unsets a level, or options."""
     return not (name in LEVELS and value == DEFAULT) and value != ExecChoice()
 
 
 def acknowledged(name: str, value: Any, session: Session, rules: Rules, agent: AgentProfile) -> str:
-    """The line about a directive that was stored in the session; where it unset a level, with what holds instead."""
+    """The line about a directive that was stored in the session; if it unset a level, the line says what applies
+    instead."""
     if name in LEVELS and value == DEFAULT:
         return f"{TITLES[name]}: default, which is {effective_level(name, {}, session, rules, agent).value}."
     if isinstance(value, QueueChoice) and value.mode in STEERING and not agent.steers:
@@ -103,7 +104,7 @@ def _merged(old: Any, new: Any) -> Any:
 
 
 def current(name: str, session: Session, rules: Rules, channel: ChannelRules, agent: AgentProfile) -> str:
-    """The answer to a directive without argument: what is in force, and what could be."""
+    """The answer to a directive without argument: the value in effect, and the possible values."""
     if name == "model":
         model = effective_model({}, session, agent)
         offered = ", ".join(agent.models.names()) or BY_NAME["model"].options

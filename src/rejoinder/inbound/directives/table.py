@@ -9,7 +9,8 @@ from rejoinder.inbound.gate import Auth
 
 
 class InlineDirective(Struct, frozen=True):
-    """A directive one may type inside a message. `read` None: it takes no argument, or its own module reads it."""
+    """A directive that people may type inside a message. `read`: None if it takes no argument, or its own module reads
+    it."""
 
     name: str
     help: str

@@ -2,10 +2,10 @@
 
 Rule 1: a token begins at the start of the text or after white space: `/name` or `/name@ourbot`, then the end, a
 blank or `:`. A token that names another bot is not ours.
-Rule 2: a text that consists of directives alone is read as such, invalid arguments included. Inline commands (IN-63)
-may stand among the directives, and any command after them.
+Rule 2: a text that consists only of directives is read as such, including invalid arguments. Inline commands (IN-63)
+may appear among the directives, and any command after them.
 Rule 3: in every other text a token without a valid argument is text. So is everything in code, quotes, links.
-Rule 4: `[[/name words]]` is a directive or command wherever it stands, and all its words are its argument.
+Rule 4: `[[/name words]]` is a directive or command anywhere in a text, and all its words are its argument.
 """
 
 import re
@@ -28,11 +28,11 @@ from rejoinder.inbound.directives.table import BY_NAME, DIRECTIVES
 from rejoinder.inbound.protected import Protected, protected
 
 BodyKind = Literal["command", "reset", "stop"]
-"""What the body of `[[/name words]]` can be besides a directive."""
+"""The kinds of `[[/name words]]` that are not directives."""
 
 
 class Token(Struct, frozen=True):
-    """A directive or command found in a text: its span, its value, or what is wrong with it."""
+    """A directive or command found in a text: its span, and its value or what is wrong with it."""
 
     name: str
     start: int
@@ -40,7 +40,7 @@ class Token(Struct, frozen=True):
     kind: Literal["directive"] | BodyKind = "directive"
     value: Any = None  # of a command: the words after its name
     problem: str | None = None
-    after: int = 0  # where the words in its brackets begin; 0: it has no brackets
+    after: int = 0  # where the words in its brackets begin; 0 without brackets
 
 
 class _Name(Struct, frozen=True):
@@ -56,7 +56,7 @@ class Vocabulary(Struct, frozen=True):
 
     names: dict[str, _Name]
     inline_commands: Mapping[str, str]  # as typed -> its own name
-    bodies: Mapping[str, tuple[BodyKind, str]]  # what may stand in brackets: as typed -> its kind and own name
+    bodies: Mapping[str, tuple[BodyKind, str]]  # what may be in brackets: as typed -> its kind and own name
     models: Models
     pattern: re.Pattern[str]
 
@@ -179,7 +179,8 @@ def _stands_at(text: str, position: int, word: str) -> bool:
 
 
 def _not_a_directive(text: str, match: re.Match[str], known: Vocabulary) -> Token | None:
-    """help, commands, whoami or status, or anything but a directive in brackets; None: it is a directive."""
+    """The token for help, commands, whoami or status, or for anything but a directive in brackets; None if it is a
+    directive."""
     if match["bracketed"]:
         kind, name = known.bodies.get(match["bracketed"].lower(), ("directive", ""))
         if kind == "directive":
@@ -194,7 +195,7 @@ def _not_a_directive(text: str, match: re.Match[str], known: Vocabulary) -> Toke
 
 
 def _in_brackets(match: re.Match[str], known: Vocabulary) -> Token | None:
-    """The directive of `[[/think high]]`, with whatever is wrong with its argument; None: the text is prose."""
+    """The directive of `[[/think high]]`, with anything that is wrong with its argument; None if the text is prose."""
     name, said = known.names[match["bracketed"].lower()], match["body"].removeprefix(":")
     if name.alias:
         return None if said.strip() else Token("model", *match.span(), value=name.alias)
@@ -218,7 +219,8 @@ def _alone(
     ignored: tuple[str, ...],
     is_command: Callable[[int], bool],
 ) -> Token | None:
-    """One directive with its argument, with one invalid word in its place, or without; None: the text is prose."""
+    """One directive with its argument, with one invalid word instead, or without argument; None if the text is
+    prose."""
     start, end = match.span()
     if name.alias:
         return Token("model", start, end, value=name.alias)

@@ -1,4 +1,4 @@
-"""What each output directive means: one file each, one declaration (OD-55). The file is the registration."""
+"""The output directives: one file with one declaration for each (OD-55). The file is the registration."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -23,7 +23,7 @@ def default_registry(*, links: bool = False) -> Registry:
 
 
 def registry_with(theirs: Iterable[Declaration], *, links: bool = False) -> Registry:
-    """Our declarations and those of other packages. Two of one name are an error before anything starts."""
+    """Our declarations and those of other packages. Two with the same name are an error before anything starts."""
     others = tuple(theirs)
     try:
         return Registry(built_in(), others, links=links) if others else default_registry(links=links)

@@ -1,8 +1,8 @@
 """How a directive is declared. One declaration serves the reader, the docs, the notice to the agent and delivery.
 
-A directive is one file in this folder with a `DIRECTIVE`; its name, notations, arguments, the ability a
-channel must have, whether the operator must grant it, its effect and its help line stand there and nowhere else. A
-directive of another package is a module with an entry point in the group `rejoinder.directives`.
+A directive is one file in this folder with a `DIRECTIVE`. Only that file contains its name, notations, arguments, the
+ability a channel must have, whether the operator must grant it, its effect and its help line. A directive of another
+package is a module with an entry point in the group `rejoinder.directives`.
 """
 
 import re
@@ -16,7 +16,7 @@ from rejoinder.events import Ability, Route
 from rejoinder.outbound.directives.effects import Effect
 
 Check = Callable[[str], Any]
-"""Turns the written value into the argument's value, or raises ValueError with a reason people understand."""
+"""Turns the written value into the argument's value, or raises ValueError with a reason that people understand."""
 
 
 class Argument(Struct, frozen=True):
@@ -24,10 +24,10 @@ class Argument(Struct, frozen=True):
     check: Check
     required: bool = False
     written: str | None = None
-    """The attribute's name in the tag, where it differs from the argument's."""
+    """The attribute's name in the tag, if it differs from the argument's."""
     aliases: tuple[str, ...] = ()
     vital: bool = False
-    """An invalid value drops the whole directive, not only this argument."""
+    """Whether an invalid value drops the whole directive, not only this argument."""
 
     @property
     def attribute(self) -> str:
@@ -40,22 +40,23 @@ class HeaderKey(Struct, frozen=True):
     name: str
     argument: Argument | None
     shown: str
-    """What the value may be, as shown to people."""
+    """The possible values, as shown to people."""
     flags: Mapping[str, str] = field(default_factory=dict[str, str])
     """Words written without a colon, and the value each means: `[[reply_to_current]]` is `current`."""
     trailing: tuple[str, ...] = ()
-    """Flags that also count alone on the last line (OD-58)."""
+    """Flags that also count if they are alone on the last line (OD-58)."""
     instead_of_tag: bool = False
     """Another spelling of the tag, with the answer's text as its body (OD-58)."""
 
 
 class LineSpelling(Struct, frozen=True):
-    """Another spelling of the tag: `NAME: value` alone on its line (OD-58). What its check refuses is text."""
+    """Another spelling of the tag: `NAME: value` alone on its line (OD-58). If the check refuses the value, the line is
+    text."""
 
     name: str
     argument: Argument
     with_links: Argument | None = None
-    """Where links are read, what the value may be."""
+    """The possible values if links are read."""
 
 
 class Tag(Struct, frozen=True):
@@ -65,20 +66,20 @@ class Tag(Struct, frozen=True):
     arguments: tuple[Argument, ...] = ()
     body: Literal["none", "optional", "required"] = "none"
     body_is_speech: bool = False
-    """If the tag is never closed, its body may be shown in place; other bodies are meant for another place."""
+    """Whether the body may be shown in place if the tag is never closed; other bodies are meant for another place."""
 
 
 class Given(Struct, frozen=True):
-    """A directive that an agent has given, as `Declaration.act` gets it."""
+    """A directive of an agent, as `Declaration.act` receives it."""
 
     args: Mapping[str, Any]
     body: str | None
     route: Route
     message: str
-    """The platform id of the message being answered; empty in a turn that no message asked for."""
+    """The platform id of the message being answered; empty in a turn without a message."""
     agent: str
     key: str
-    """The same when a restart runs the turn again; keep it if the directive must not act twice."""
+    """The same if a restart runs the turn again; store it if the directive must not act twice."""
 
 
 class Declaration(Struct, frozen=True):
@@ -89,17 +90,18 @@ class Declaration(Struct, frozen=True):
     line: LineSpelling | None = None
     ability: Ability | None = None
     granted: bool = False
-    """Needs a grant in `[directives] allow`; all others are free (OD-52)."""
+    """Whether it needs a grant in `[directives] allow`; all others are free (OD-52)."""
     speaks_of_trigger: Callable[[Mapping[str, Any]], bool] | None = None
     """Whether, with these arguments, it refers to the message being answered; a background turn has none (OD-18)."""
     shapes_reply: bool = False
-    """It says how the reply looks rather than doing something: a reply of only such directives is empty (OD-44)."""
+    """Whether it only says how the reply looks; a reply of only such directives is empty (OD-44)."""
     among_agents: bool = False
-    """It means something only where another agent of ours is in the room."""
+    """Whether it is useful only if another agent of ours is in the room."""
     effect: Callable[[Mapping[str, Any], str], Effect] | None = None
-    """What it does, given its arguments and its body; without an effect or an `act` it is read and does nothing."""
+    """Returns the effect for its arguments and its body. Without an effect or an `act` the directive is read and does
+    nothing."""
     act: Callable[[Given], Awaitable[None]] | None = None
-    """Does what no effect can express; the agent is told about what it raises."""
+    """Does what no effect can express; the agent is told of exceptions."""
 
 
 # --- checks shared by several directives --------------------------------------------------------

@@ -1,6 +1,6 @@
-"""What a directive does, as values: its declaration says which, delivery carries them out (OD-55).
+"""The effects of directives, as values: a declaration names the effect, and delivery carries it out (OD-55).
 
-A directive of another package may return any of these; what they cannot express, its `act` does.
+A directive of another package may return any of these; its `act` does what they cannot express.
 """
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ class AddReaction(Struct, frozen=True):
 
 
 class SendText(Struct, frozen=True):
-    """A message to another chat; of this channel unless one is named."""
+    """A message to another chat, of this channel unless another is named."""
 
     chat: str
     text: str
@@ -28,7 +28,7 @@ class SendText(Struct, frozen=True):
 
 
 class SendFile(Struct, frozen=True, omit_defaults=True):
-    """A file of the session's outbox folder; to this chat unless one is named."""
+    """A file of the session's outbox folder, for this chat unless another is named."""
 
     path: str
     caption: str = ""
@@ -61,9 +61,9 @@ class ShapeReply(Struct, frozen=True):
     previews: bool | None = None
     only_for_asker: bool | None = None
     title: str | None = None
-    """What the thread is called that it opens."""
+    """The title of the thread that the reply opens."""
     as_voice: bool | None = None
-    """It is spoken, and its audio is a voice note."""
+    """Whether the reply is spoken and its audio sent as voice notes."""
 
 
 class Speak(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Send a file of the session's outbox folder: `<send-file path="chart.png" />`, or a line `MEDIA: chart.png`.
 
-Where links are read, the path may also be an https address."""
+If links are read, the path may also be an https address."""
 
 import re
 

@@ -25,7 +25,7 @@ HANDED_OVER = "it is on its way; if it fails, you are told"
 
 
 class ActionLog:
-    """`stem`: what the keys of this answer begin with."""
+    """`stem`: the prefix of the keys of this answer."""
 
     def __init__(self, conversation: Conversation, trigger: str, stem: str, run: RunClaim | None) -> None:
         self.outcomes = DirectiveResults()
@@ -36,7 +36,7 @@ class ActionLog:
         self.behind: list[PlannedOperation] = []
         """Actions put off until the text of the answer is planned."""
         self._keys: set[str] = set()
-        self._put_off: dict[str, str] = {}  # the name of each, by key
+        self._put_off: dict[str, str] = {}  # the name of each action, by key
         self._warnings = 0
         self._under_way: list[tuple[str, asyncio.Future[DeliveryResult]]] = []
 
@@ -47,11 +47,11 @@ class ActionLog:
         self._keys.add(key)
 
     def is_full(self, waiting: int = 0) -> bool:
-        """`waiting`: actions that are not counted before the end of the turn."""
+        """`waiting`: actions that are only counted at the end of the turn."""
         return len(self._keys) + waiting >= MOST_ACTIONS
 
     def follow(self, what: str, results: "Iterable[asyncio.Future[DeliveryResult]]") -> None:
-        """Its result is noted at the end."""
+        """Notes the results of an action when they are known, at the end of the answer."""
         self._under_way += ((what, result) for result in results)
 
     async def post(self, what: str, name: str, planned: Sequence[PlannedOperation], sender: ConversationSender) -> None:
@@ -63,13 +63,13 @@ class ActionLog:
         self.follow(what, sender.post(planned, self.run))
 
     def put_off(self, what: str, planned: Sequence[PlannedOperation]) -> None:
-        """The actions that follow the text of the answer, planned in the same commit."""
+        """Puts off actions that follow the text of the answer; they are planned in the same commit as the text."""
         self.behind += [each for each in planned if each.key not in self]
         self._put_off |= {each.key: what for each in planned if each.key not in self}
         self._keys.update(each.key for each in planned)
 
     def posted(self, planned: Sequence[PlannedOperation], results: "Sequence[asyncio.Future[DeliveryResult]]") -> None:
-        """Follows those among them that were put off."""
+        """Follows the results of those planned actions that were put off."""
         for each, result in zip(planned, results, strict=True) if self._put_off else ():
             if (what := self._put_off.pop(each.key, None)) is not None:
                 self.follow(what, (result,))
@@ -80,7 +80,7 @@ class ActionLog:
         return len(self.outcomes.steps()), len(self._under_way)
 
     async def since(self, mark: tuple[int, int], name: str, seconds: float) -> Step:
-        """The results of actions that were asked for after this mark."""
+        """The result of the actions requested after this mark."""
         noted, begun = mark
         if new := self.outcomes.steps()[noted:]:
             return new[-1]

@@ -1,7 +1,7 @@
 """The end of an answer: what was shown becomes its final messages, or is withdrawn.
 
 Rule 1: the whole answer is planned in one commit; from then on the agent is not asked again (DE-30).
-Rule 2: a run waits for its last delivery only so long; the sender goes on without it.
+Rule 2: a run waits for its last delivery only for a limited time; the sender continues without it.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from rejoinder.runtime.outbox.delivery_results import HandedOver, Sent, Unsent, 
 from rejoinder.runtime.write_batch import WriteBatch
 
 PATIENCE = 30.0
-"""Seconds a finished run waits for its last delivery; after that it ends, and the sender goes on without it."""
+"""Seconds a finished run waits for its last delivery; after that it ends, and the sender continues without it."""
 
 
 class AnswerFinisher:
@@ -40,7 +40,7 @@ class AnswerFinisher:
         self.undelivered: str | None = None
         """Why a part of the answer did not arrive (OD-65)."""
         self.is_kept = False
-        """Whether `final_verbs` is certainly stored: a part planned in the same commit has arrived."""
+        """Whether `final_verbs` are certainly stored, because a part planned in the same commit has arrived."""
         self._conversation = conversation
         self._turn = turn
         self._directive_runner = directive_runner
@@ -48,12 +48,12 @@ class AnswerFinisher:
         self._text = text
         self._was_live = streaming.mode == "live"
         self._stem = stem
-        self._options = drafting.options  # kept, whatever is configured meanwhile
+        self._options = drafting.options  # kept even if the configuration changes meanwhile
 
     async def settle(self, beside: Sequence[PlannedOperation] = (), sentence: str = "", *, whole: bool = False) -> None:
         """Delivers the whole answer: one commit, then one call for each message that does not show its text yet.
 
-        `beside`: what follows it; `whole`: the agent has finished, and the other agents in the room are told.
+        `beside`: what follows the answer; `whole`: the agent has finished, and the other agents in the room are told.
         """
         self._text.pass_on_rest()
         await self._drafting.close()
@@ -81,7 +81,7 @@ class AnswerFinisher:
             self._directive_runner.handoffs.was_said(words, message)
 
     async def settle_as_voice(self, note: Sequence[PlannedOperation]) -> None:
-        """The answer is only the voice note and what follows it: text that was shown already is withdrawn."""
+        """Ends an answer that is only a voice note and what follows it: text that was already shown is withdrawn."""
         self._text.pass_on_rest()
         words = self._text.words
         handed = self._directive_runner.handoffs.plan(words)
@@ -90,14 +90,15 @@ class AnswerFinisher:
         self._directive_runner.handoffs.was_said(words, "")
 
     async def say(self, sentence: str) -> None:
-        """Says a sentence of the gateway's own instead of an answer, if possible in a message of an earlier run."""
+        """Says a sentence of the gateway's own instead of an answer, if possible in a message that an earlier run
+        left."""
         await self._drafting.close()
         taken_over = self._drafting.draft.slots
         words = self._turn.with_prefix(sentence)
         await self._post(self._settled(words, f"{self._stem}/own") if taken_over else self._own(sentence))
 
     async def withdraw(self, handed: Sequence[PlannedOperation], beside: Sequence[Slot] = ()) -> None:
-        """Removes all that was shown, if the channel can (OD-41); hand-offs stay."""
+        """Removes everything that was shown, if the channel can (OD-41); hand-offs stay."""
         await self._drafting.close()
         slots = self._drafting.draft.slots
         channel = self._conversation.channel
@@ -110,7 +111,7 @@ class AnswerFinisher:
             await self._post([*planned, *handed])
 
     async def abandon(self) -> None:
-        """What was shown stays as it is; only messages without any words are removed."""
+        """Leaves what was shown as it is, and removes only messages without any words."""
         await self._drafting.close()
         self._directive_runner.call_off()
         draft = self._drafting.draft

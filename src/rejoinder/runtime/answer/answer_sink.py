@@ -1,4 +1,4 @@
-"""What a run says its words to: an answer that is posted, or one that is only kept."""
+"""Where the words of a run go: an answer that is posted, or one that is only stored."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -26,11 +26,11 @@ class AnswerSink(Protocol):
 
     @property
     def is_silent(self) -> bool:
-        """Once it is finished: the agent chose to say nothing, or nothing of it was said or done."""
+        """Known once the answer is finished: the agent chose to say nothing, or nothing was said or done."""
         ...
 
     async def use(self, directive: Directive) -> Step:
-        """Carries out what the agent asks for by a tool, and tells what came of it."""
+        """Carries out what the agent requests by a tool, and returns the result."""
         ...
 
     async def feed(self, piece: str) -> None: ...
@@ -44,7 +44,7 @@ class AnswerSink(Protocol):
     def add_to_line(self, more: str) -> None: ...
 
     async def send_file(self, request: SendFile, content: bytes | None) -> None:
-        """A file that the agent gave beside its text: of its outbox folder, or with this content."""
+        """Sends a file that the agent gave besides its text: from its outbox folder, or with this content."""
         ...
 
     def goes_with(self, messages: Iterable[str]) -> None: ...

@@ -1,4 +1,4 @@
-"""What an answer answers, and what its agent may do there."""
+"""What an answer replies to, and what its agent may do there."""
 
 from msgspec import Struct
 
@@ -14,7 +14,7 @@ from rejoinder.runtime.outbox.conversations import Conversation
 
 
 class AnswerContext(Struct, frozen=True):
-    """What an answer answers. `texts`: all that people wrote for this turn."""
+    """What an answer replies to. `texts`: everything that people wrote for this turn."""
 
     trigger: str
     agent: str
@@ -23,24 +23,24 @@ class AnswerContext(Struct, frozen=True):
     direct: bool = True
     other_bot: bool = False
     peers: tuple[str, ...] = ()
-    """The other agents of ours in this room."""
+    """Our other agents in this room."""
     texts: tuple[str, ...] = ()
     granted: frozenset[str] = frozenset()
     reach: Reach | None = None
-    """Where it may send besides this chat; None: anywhere."""
+    """Where the agent may send besides this chat; None: anywhere."""
     folder: OutboxFolder | None = None
     """The folder from which the agent's files are sent."""
     loads_files: CanLoadFiles | None = None
-    """Loads files that the agent names by their address; None: it sends those of its folder only."""
+    """Loads files that the agent names by their address; None: it may only send files from its folder."""
     directives: Registry = default_registry()
     speech: Speech | None = None
-    """How it may be spoken; None: nothing speaks."""
+    """How the answer may be spoken; None: there is no text-to-speech."""
     opens: NewThread | None = None
     """The thread that the answer opens (CH-2); it hangs under the message being answered."""
     reply_context: ReplyContext | None = None
     """The platform's own way to answer that message (CH-3)."""
     is_message: bool = True
-    """What triggered it stands in the chat; a command of the platform's own menu does not."""
+    """Whether its trigger is a message in the chat; a command from the platform's own menu is not."""
 
     @property
     def addressed(self) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ class AnswerContext(Struct, frozen=True):
         return (self.person,) if self.direct or not self.person_name else (self.person, f"@{self.person_name}")
 
     async def out_of_reach(self, route: Route, here: Conversation) -> str | None:
-        """Why the agent may not send there (OD-52); None: it may."""
+        """Why the agent may not send there (OD-52); None if it may."""
         if self.reach is None:
             return None
         try:

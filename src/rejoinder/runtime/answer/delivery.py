@@ -2,7 +2,7 @@
 
 Rule 1: the reader decides what is text and what is a directive; nothing here looks into agent text.
 Rule 2: every answer has a result: a message, an action, a deliberate silence, or one sentence about a failure.
-Rule 3: an answer that may no longer speak says nothing, even if it is still fed text (TU-20).
+Rule 3: an answer that may no longer speak says nothing, even if it still receives text (TU-20).
 """
 
 import logging
@@ -86,7 +86,7 @@ class StreamedAnswer:
 
     @property
     def is_kept(self) -> bool:
-        """Whether what the turn stores with its answer is certainly stored."""
+        """Whether the verbs that the turn writes with its answer are certainly stored."""
         return self._finisher.is_kept
 
     @property
@@ -98,12 +98,12 @@ class StreamedAnswer:
 
     @property
     def seen_at(self) -> float | None:
-        """When people saw its first words while it was being written, by the loop's clock."""
+        """When people saw the first words of the draft, by the loop's clock."""
         return self._drafting.seen_at
 
     @property
     def begun(self) -> bool:
-        """Whether some of it has been shown or done already, so that starting over would repeat that."""
+        """Whether part of the answer has already been shown or done, so that starting over would repeat it."""
         return self._text.has_words or self._directive_runner.asked
 
     @property
@@ -125,7 +125,7 @@ class StreamedAnswer:
             self._spoken.note("\n\n")
 
     async def catch_up(self) -> None:
-        """Waits until the text so far is shown, if drafts are, so that the message about to be sent appears below it
+        """Waits until the text so far is shown, if drafts are shown at all, so that the next message appears below it
         (TU-34)."""
         if self._may_speak():
             await self._drafting.catch_up(CATCHING_UP)
@@ -150,7 +150,7 @@ class StreamedAnswer:
         self._beside += [Slot(message, "") for message in messages]
 
     async def finish(self, footer: str = "") -> None:
-        """The agent has ended: sends the rest; for an answer without any content it says so (OD-44)."""
+        """The agent has ended: sends the rest. If the answer has no content at all, it says so (OD-44)."""
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
@@ -172,7 +172,7 @@ class StreamedAnswer:
                 await self._note_silence()
             case "repetition":
                 await self._finisher.withdraw(handoffs.plan())
-                log.info("%s said the same within the last day; it is not repeated", self._context.agent)
+                log.info("%s said the same within the last day, so it is not sent again", self._context.agent)
             case "no response":
                 await self._finisher.say(NO_RESPONSE)
             case "actions":
@@ -187,7 +187,7 @@ class StreamedAnswer:
             await self._conversation.notify_operator(f"{self._shown_agent()} chose to stay silent")
 
     def _shown_agent(self) -> str:
-        """The agent as people know it there."""
+        """The agent's name as people there know it."""
         agent, channel = self._context.agent, self._conversation.channel
         return channel.shown_agent(agent) if can(channel, NamesAgents) else agent
 
@@ -207,7 +207,7 @@ class StreamedAnswer:
             await self._conversation.notify_operator(detail)
 
     async def abandon(self) -> None:
-        """Ends the answer here: what was shown stays as it is, what was held back is never sent."""
+        """Ends the answer here: what was shown stays as it is, and what was held back is never sent."""
         self._conversation.sender.hurry()
         await self._finisher.abandon()
 

@@ -55,7 +55,7 @@ log = logging.getLogger(__name__)
 FILES = send_file.DIRECTIVE.name
 NOT_GRANTED = "it is not granted here"
 ACTING = 10.0
-"""Seconds that another package's directive may take; meanwhile nothing more of the answer is shown."""
+"""Seconds that another package's directive may take; the rest of the answer is not shown until then."""
 
 Act = Callable[[Given], Awaitable[None]]
 CatchUp = Callable[[], Awaitable[None]]
@@ -87,8 +87,8 @@ class DirectiveRunner:
     async def obey(self, directive: Directive, *, catch_up: CatchUp | None = None, words_wait: bool = False) -> str:
         """Returns text that should have been spoken and has to be written instead; usually there is none.
 
-        `catch_up`: if there are words before it, shows them, so that a voice note appears below them (ME-3).
-        `words_wait`: they are sent only at the end, so a voice note has to follow that."""
+        `catch_up`: shows the text before the directive, so that a voice note appears below it (ME-3); None if there is
+        no such text. `words_wait`: that text is sent only at the end, so a voice note has to wait for it."""
         name, known = directive.name, self._context.directives
         declared = known.named[name]
         self.asked = self.asked or not declared.shapes_reply
@@ -127,7 +127,7 @@ class DirectiveRunner:
         return await self.log.since(mark, directive.name, ACTING)
 
     async def take_file(self, request: SendFile, content: bytes | None) -> None:
-        """A file that the agent gave beside its text, with the same authority as the directive."""
+        """Sends a file that the agent gave besides its text, with the same authority as the directive."""
         self.asked = True
         if FILES not in self._context.granted:
             return await self.log.deny(FILES, NOT_GRANTED)
@@ -179,7 +179,8 @@ class DirectiveRunner:
             self.log.outcomes.note(name, "done")
 
     async def _speak(self, text: str, name: str, *, words_wait: bool = False) -> str:
-        """Puts a voice note in its place among the messages of the answer, or its text if it cannot be made (ME-3)."""
+        """Puts a voice note in its place among the messages of the answer, or its text if the note cannot be made
+        (ME-3)."""
         speech, here = self._context.speech, self._conversation
         if speech is None or "voice" not in here.settings.can:
             await self.log.fail(name, "unsupported", "no text-to-speech is set up")
@@ -237,7 +238,8 @@ class DirectiveRunner:
         await self.log.post(what, name, said, self._conversation.outbox.at(route))
 
     async def _spawn(self, effect: Spawn, name: str) -> None:
-        """Acts at once: the answer need not wait for it. As with a hand-off, the key omits the words."""
+        """Starts the sub-agent at once, without waiting for the end of the answer. As with a hand-off, the key omits
+        the words."""
         what = f"{name} {effect.agent}"
         if self.log.is_full():
             return await self.log.deny(what, TOO_MANY, name)
@@ -261,5 +263,5 @@ class DirectiveRunner:
 
 
 def _speech_of(directive: Directive, declared: Declaration) -> str:
-    """The body of `<voice>` where nothing grants it: it is delivered as text (OD-52)."""
+    """The body of a `<voice>` that is not granted: it is delivered as text (OD-52)."""
     return directive.body or "" if declared.tag is not None and declared.tag.body_is_speech else ""

@@ -83,7 +83,8 @@ class Drafting:
 
     @property
     def is_crowded(self) -> bool:
-        """A bot of somebody else has come while this was written: it would read the draft as the answer (DE-21)."""
+        """Whether somebody else's bot has joined since this was begun: it would take the draft for the answer
+        (DE-21)."""
         return self.draft.streaming.mode in ("edits", "preview") and self._sender.messages.facts.other_bot
 
     @property
@@ -91,7 +92,7 @@ class Drafting:
         return self.draft.streaming.mode == "live"
 
     def slots(self) -> tuple[Slot, ...]:
-        """The messages that are shown, each with whether the platform still waits for its last word."""
+        """The messages that are shown, each with whether the platform still waits for its final text."""
         channel, route = self._sender.channel, self._sender.route
         if not self.draft.slots or not can(channel, ShowsOpenDrafts):
             return self.draft.slots
@@ -114,7 +115,7 @@ class Drafting:
         # Its text is not ours, so the slot counts as empty and the first frame replaces it.
         draft = self.draft
         streaming = draft.streaming
-        if streaming.mode == "live":  # text cannot be fed to it twice: the message is completed at the end
+        if streaming.mode == "live":  # it cannot be given the text twice: the message is completed at the end
             streaming = Streaming("off")
         elif streaming.mode == "preview":  # there is a message already
             streaming = replace(streaming, mode="edits")
@@ -167,7 +168,7 @@ class Drafting:
             await asyncio.wait([self._opening])
             await asyncio.sleep(0)  # lets the callbacks of that future run first
 
-    # --- asked by the sender ------------------------------------------------------------------------
+    # --- called by the sender -----------------------------------------------------------------------
 
     async def work(self) -> float | None:
         if self._opening is not None:
@@ -206,7 +207,7 @@ class Drafting:
         return [message.source for message in plan.cut(text, self.options)]
 
     def _part(self, source: str, *, first: bool) -> Part:
-        """Rendered as the final message would be, but a draft notifies no one (DE-21)."""
+        """Rendered like the final message, except that a draft notifies no one (DE-21)."""
         found = [] if source == drafts.PLACEHOLDER or self.is_live else plan.cut(source, self.options)
         bare = RenderedMessage(source, Rendering(source), Rendering(source))
         inert = replace(self._wording(), addressed=(), choices=(), is_error=False)
@@ -320,9 +321,9 @@ async def cut_ahead(text: str, options: RenderOptions) -> None:
 def streaming_at(
     sender: ConversationSender, wanted: Streaming, options: RenderOptions, *, other_bot: bool
 ) -> Streaming:
-    """The way in which this place can show an unfinished answer; `other_bot`: a bot of somebody else has spoken.
+    """How this place can show an unfinished answer. `other_bot`: somebody else's bot has spoken.
 
-    An ability that cannot make a difference is not asked for: this is done for every answer.
+    It runs for every answer, so it does not check abilities that cannot make a difference.
     """
     channel, route = sender.channel, sender.route
     there = DraftAbilities(

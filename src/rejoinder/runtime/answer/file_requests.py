@@ -1,4 +1,4 @@
-"""Carries out the requests for files: each is checked, kept, and sent with its neighbours (DE-37, OD-52)."""
+"""Carries out requests to send files: each is checked, stored, and sent with its neighbours (DE-37, OD-52)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -40,8 +40,8 @@ class FileRequests:
         self._log = log
         self._reply = reply
         self._given = 0  # files whose content the agent gave
-        self._loaded = 0  # files that it named by their address
-        self._files: FileGroup | None = None  # named last, and not sent yet: more may join them
+        self._loaded = 0  # files that the agent named by their address
+        self._files: FileGroup | None = None  # the files named last, not sent yet: more may join them
 
     @property
     def is_waiting(self) -> bool:
@@ -70,7 +70,7 @@ class FileRequests:
             key = f"{key}/{self._given}"
         if key in self._log:
             return
-        if self._log.is_full():  # before anything is kept
+        if self._log.is_full():  # before anything is stored
             return await self._log.deny(what, TOO_MANY, name)
         self._log.add(key)
         limits = outbox.file_limits(channel, route)
@@ -99,7 +99,7 @@ class FileRequests:
             await self._clean_up(folder, path)
 
     async def _load(self, key: str, address: str, blobs: Blobs, most: int) -> Blob:
-        """A file at an address (OD-58), under the same limits as the links of people (DE-38)."""
+        """Loads a file from an address (OD-58), under the same limits as links from people (DE-38)."""
         loads = self._context.loads_files
         assert loads is not None
         self._loaded += 1
@@ -108,18 +108,18 @@ class FileRequests:
         return await keep_remote(key, address, loads, blobs, most)
 
     def _kind(self, effect: SendFile, blob: Blob) -> str | None:
-        """With `[[audio_as_voice]]` what sounds is a voice note."""
+        """With `[[audio_as_voice]]` an audio file becomes a voice note."""
         return "voice" if self._reply.shape.as_voice and blob.mime.startswith("audio/") else effect.kind
 
     async def _put_together(self, here: FileGroup, named: StoredFile) -> None:
-        """Files that follow each other share a message, if the platform has room for them in one."""
+        """Consecutive files share a message, if the platform has room for them."""
         if self._files is not None and not self._files.takes(here, named):
             await self.flush()
         here = self._files or here
         self._files = replace(here, files=(*here.files, named))
 
     async def flush(self) -> None:
-        """Sends the files that were named last: something else follows them now."""
+        """Sends the files that were named last, because something else follows now."""
         group, self._files = self._files, None
         if group is None:
             return
@@ -136,8 +136,8 @@ class FileRequests:
             self._log.follow(group.files[0].what, results[1:])
 
     async def show_whole(self, path: str) -> Sequence[PlannedOperation]:
-        """The message with the file that has the whole of an answer; none where it cannot be sent, and it stays in its
-        folder."""
+        """The message with the file that has the whole answer. If it cannot be sent, there is no message and the file
+        stays in its folder."""
         folder, here = self._context.folder, self._conversation
         if folder is None or not can(here.channel, CanSendFiles):
             return ()
@@ -163,5 +163,5 @@ class FileRequests:
             await self._log.fail(what, "failed", str(refusal))
 
     def call_off(self) -> None:
-        """What was named last is not sent."""
+        """Forgets the files that were named last and not sent yet."""
         self._files = None

@@ -1,9 +1,11 @@
-"""The files an agent sends: kept in the store as soon as they are named, sent with their neighbours (DE-37, ME-10).
+"""The files an agent sends: stored as soon as they are named, sent with their neighbours (DE-37, ME-10).
 
-Rule 1: a file is kept before the part that names it is planned: what is sent under a key never changes (DU-4).
-Rule 2: files that are named one after the other, with nothing said between them, share a message where the platform has
-        room for several; one with a caption of its own begins a new message.
-Rule 3: the same request of a turn sends once, also if the agent is asked again after a restart and groups differently.
+Rule 1: a file is stored before the part that names it is planned, so that the content sent under a key never changes
+        (DU-4).
+Rule 2: files named one after the other, with no text between them, share a message if the platform has room for
+        several; a file with a caption of its own begins a new message.
+Rule 3: the same request in a turn sends the file once, even if the agent is asked again after a restart and groups its
+        files differently.
 """
 
 import asyncio
@@ -42,7 +44,7 @@ def _digest(content: bytes) -> str:
 
 
 async def keep(key: str, path: str, folder: OutboxFolder, blobs: Blobs, most: int) -> Blob:
-    """The file as the store keeps it. What is kept already is not read again: the agent may have removed it."""
+    """Stores the file and returns it. A file stored earlier is not read again: the agent may have removed it."""
     if (kept := await blobs.find_key(key)) is not None:
         return kept
     opened = await asyncio.to_thread(folder.open, path, most)
@@ -54,7 +56,7 @@ async def keep(key: str, path: str, folder: OutboxFolder, blobs: Blobs, most: in
 
 
 async def keep_remote(key: str, address: str, loads: CanLoadFiles, blobs: Blobs, most: int) -> Blob:
-    """The same for a file at an address. What is kept already is not loaded again."""
+    """The same for a file at an address. A file stored earlier is not loaded again."""
     if (kept := await blobs.find_key(key)) is not None:
         return kept
     async with loads.open(address, most) as file:
@@ -62,7 +64,7 @@ async def keep_remote(key: str, address: str, loads: CanLoadFiles, blobs: Blobs,
 
 
 async def keep_content(key: str, name: str, content: bytes, blobs: Blobs, most: int) -> Blob:
-    """The same for a file that the agent gave itself."""
+    """The same for a file whose content the agent gave itself."""
     if len(content) > most:
         raise FileRefused(f"{name!r} is larger than the {in_words(most)} that can be sent")
     mime = mime_of(name, content[:HEAD])
@@ -76,23 +78,23 @@ async def _pieces(opened: OpenedFile) -> AsyncIterator[bytes]:
 
 
 def attached(blob: Blob, asked: str | None, limits: FileLimits) -> Attachment:
-    """The file as a part names it. `asked`: the kind that the agent wants it to be."""
+    """The file as a part names it. `asked`: the kind that the agent requested."""
     kind = limits.kind_for(kind_of(blob.mime, asked), blob.size)
     return Attachment(blob.id, blob.name, blob.mime, blob.size, kind=kind)
 
 
 class StoredFile(Struct, frozen=True):
-    """A file that is to be sent, and is kept already."""
+    """A file that is stored and has to be sent."""
 
     what: str
-    """What the agent asked for, in words."""
+    """The agent's request, in words."""
     key: str
     file: Attachment
     caption: str
 
 
 class FileGroup(Struct, frozen=True):
-    """Files for one message of one place."""
+    """Files that share one message in one place."""
 
     route: Route
     limits: FileLimits
@@ -107,7 +109,7 @@ class FileGroup(Struct, frozen=True):
         return self.limits.may_join(kinds, named.file.kind or "document")
 
     def planned(self, stem: str) -> list[PlannedOperation]:
-        """`stem`: of the turn."""
+        """`stem`: the turn's prefix of keys."""
         keys = [each.key for each in self.files]
         key = keys[0] if len(keys) == 1 else f"{stem}/files/{_digest(' '.join(keys).encode())}"
         caption = next((each.caption for each in self.files if each.caption), "")
@@ -116,14 +118,14 @@ class FileGroup(Struct, frozen=True):
 
 
 def captioned(options: RenderOptions, limits: FileLimits) -> RenderOptions:
-    """How to write beside files, where the platform has less room for that."""
+    """The render options for captions, if the platform has less room for these."""
     if limits.caption is None:
         return options
     return replace(options, limit=limits.caption if options.limit is None else min(options.limit, limits.caption))
 
 
 async def unsent(group: FileGroup, stem: str, store: StoreReader) -> FileGroup:
-    """The group without the files that an earlier run of the turn has planned in other company."""
+    """The group without the files that an earlier run of the turn has planned in another group."""
     known = await store.parts_under(stem)
     if not known or ((planned := group.planned(stem)) and any(part.key == planned[0].key for part in known)):
         return group

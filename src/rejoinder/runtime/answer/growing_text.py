@@ -16,7 +16,7 @@ from rejoinder.runtime.answer.drafting import Drafting
 from rejoinder.runtime.answer.length import AnswerLength
 
 ENOUGH_TO_REVEAL = 4096
-"""How many characters of an answer that is not shown yet are collected before they are searched for secrets."""
+"""How many characters of a hidden answer are collected before they are searched for secrets."""
 ENOUGH_TO_PREFIX = 24
 """Characters needed to know whether an answer begins with its prefix, a list or a fence (DE-5)."""
 
@@ -36,7 +36,7 @@ class GrowingText:
         self._unprefixed: str | None = None if prefix is None else ""
         self._worn = 0  # characters of the prefix as it is shown, which are not part of the agent's words
         self._secret_filter = SecretFilter()
-        self._unseen: list[str] = []  # hidden text whose secrets have not been taken out yet
+        self._unseen: list[str] = []  # hidden text whose secrets have not been removed yet
         self._unseen_size = 0
         self._end = ""  # the last two characters of the text, to count the newlines it ends in
         self._between_segments = False
@@ -77,7 +77,7 @@ class GrowingText:
 
     @property
     def is_full(self) -> bool:
-        """Whether enough text did not fit into the answer to be worth writing to the file."""
+        """Whether enough text beyond the limit has been collected to be worth writing to the file."""
         return self._length.is_full
 
     async def write_full(self) -> None:
@@ -85,16 +85,15 @@ class GrowingText:
 
     @property
     def is_over(self) -> bool:
-        """Whether the text that was passed on is too long."""
+        """Whether the answer is too long."""
         return self._length.is_over
 
     async def cut(self) -> AnswerLength:
-        """Says at the end of an answer that it is too long. Returns by how much, and where the whole of it is."""
+        """Adds a sentence at the end of an answer that is too long. Returns what is known about its length and its
+        file."""
         await self._length.write(self.words)
-        cut, self._length = (
-            self._length,
-            AnswerLength(MAX_ANSWER_CHARS, None, ""),
-        )  # what the gateway itself adds always fits
+        # The new length leaves room for what the gateway itself adds.
+        cut, self._length = self._length, AnswerLength(MAX_ANSWER_CHARS, None, "")
         closing = await asyncio.to_thread(closing_of, self.words)
         self._drafting.grow(f"{closing}\n\n{cut.sentence}")
         self._between_segments = True

@@ -1,9 +1,9 @@
-"""What one agent says to another, by a hand-off (OD-50) or by name in its answer (IN-21), where the platform does not
-tell agents of each other's messages.
+"""A message from one agent to another, by a hand-off (OD-50) or by name in an answer (IN-21), for platforms that do not
+show agents each other's messages.
 
-It is treated like any bot's message: it counts against the loop cap, is decided by the same stages, and is a row in
-the inbox, written in the commit that plans the answer. So a crash can lose neither, and an answer that was never given
-wakes no agent.
+It is treated like any bot's message: it counts against the loop cap, is decided by the same stages, and is a row in the
+inbox, written in the commit that plans the answer. So a crash can lose neither of them, and an answer that was never
+given wakes no agent.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,8 @@ class HandoffRow:
         decide: Callable[[InboxEvent], object],
         is_left: Callable[[], bool],
     ) -> None:
-        """`reserve`: called when it is written, so that nobody decides it before; False: somebody did."""
+        """`reserve` is called when the row is written, so that nobody else decides it; it returns False if somebody
+        already has."""
         self.accept = WriteBatch(then=self._go_on)
         home = deciding_home(inbound, services.settings.now.rules.settings.session)
         self._accepted = self.accept.add(Accept((inbound,), services.clock(), homes=(home,)))
@@ -45,7 +46,7 @@ class HandoffRow:
         self._then: Callable[[InboxEvent], object] | None = None
 
     def begin(self, message: str = "") -> None:
-        """`message`: the id under which the platform shows it, if it does."""
+        """`message`: the platform's id of the message, if it shows one."""
         self._then = lambda event: self._decide(replace(event, inbound=replace(event.inbound, message_id=message)))
         self._go_on()
 
@@ -55,10 +56,11 @@ class HandoffRow:
             self._go_on()
 
     def _go_on(self) -> None:
-        """An answer may be stopped before the commit that plans it: this acts once both have happened."""
+        """Acts once the row is written and it is known what to do with it: an answer may be stopped before the commit
+        that plans it."""
         for event in self._accepted() if self.accept.is_written else ():
             if event.shard != self._shard:
-                continue  # its owner finds it, as it is written (SC-12)
+                continue  # the other shard's owner finds the row (SC-12)
             self._is_ours = self._is_ours or self._reserve(event)
             if self._is_ours and self._then is not None:
                 self._then(event)
@@ -68,7 +70,7 @@ class HandoffRow:
 
 
 def handoff_inbound(asked: Inbound, agent: str, to: str, words: str, id: str) -> Inbound:
-    """`asked`: the message the agent was answering; `id`: the same in every attempt at that turn."""
+    """`asked`: the message the agent was answering. `id`: the same in every attempt at that turn."""
     token = f"@{to}"
     return replace(said(asked, agent, f"{token} {words}".rstrip(), id), mentions=(Mention(to, token=token),))
 

@@ -21,8 +21,8 @@ from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
 from rejoinder.runtime.write_batch import WriteBatch
 
 HandOver = Callable[[str, str, str], HandoffRow]
-"""Takes a name, words and an id; makes the row that gives the agent of this name (if empty: the agents named in the
-words) a turn with these words, once per id."""
+"""Takes a name, words and an id, and makes a row. The row gives the agent of this name (if it is empty: the agents
+named in the words) a turn with these words, once for each id."""
 
 
 class HandoffRequest(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Handoffs:
         hand_over: HandOver | None,
     ) -> None:
         self.kept: WriteBatch | None = None
-        """What is written with the answer: a row for everything it hands over. Most hand nothing over."""
+        """A row for each hand-off, written with the answer; None for most answers, which hand nothing over."""
         self._conversation = conversation
         self._context = context
         self._log = log
@@ -52,7 +52,7 @@ class Handoffs:
         self._named: HandoffRow | None = None
 
     async def request(self, to: str, words: str) -> None:
-        """A hand-off waits for the end of the turn (OD-50); equal ones count as one."""
+        """Notes a hand-off for the end of the turn (OD-50); equal ones count as one."""
         peers = {peer.casefold(): peer for peer in self._context.peers}
         whom = peers.get(to.removeprefix("@").casefold())
         if whom is None:
@@ -70,10 +70,11 @@ class Handoffs:
     def plan(self, answer: str = "") -> list[PlannedOperation]:
         """Plans the hand-offs as messages that follow the answer (DE-21), and adds their rows to `kept`.
 
-        Words that the answer says already are not said again (OD-58).
+        Words that are already in the answer are not repeated (OD-58).
 
         Where the channel tells agents of each other's messages, the message itself wakes the other agent. Where the
-        channel does not know the agents, the message mentions no one: the name may be a stranger's there (OD-64).
+        channel does not know the agents, the message mentions no one, because the name may belong to a stranger there
+        (OD-64).
         """
         planned: list[PlannedOperation] = []
         if not self._handed:
@@ -102,18 +103,19 @@ class Handoffs:
 
     @property
     def _tells_peers(self) -> bool:
-        """Whether the gateway must tell the other agents in the room of an answer, as the platform does not."""
+        """Whether the gateway has to tell the other agents in the room about an answer because the platform does
+        not."""
         return bool(self._context.peers) and not can(self._conversation.channel, RelaysAgentMessages)
 
     def keep_named(self, text: str) -> None:
-        """Agents named in the answer get a turn (IN-21), as if it were handed over to them."""
+        """Gives the agents named in the answer a turn (IN-21), as if it had been handed over to them."""
         if self._hand_over is not None and self._tells_peers and named_in(text, self._context.peers):
             self._named = self._hand_over("", text, f"{self._log.stem}/named")
             self._keep(self._named)
 
     def answered(self, last: "asyncio.Future[DeliveryResult]", first: "asyncio.Future[DeliveryResult]") -> None:
-        """The last part of the answer was delivered or given up: the next agents begin. If it was cancelled, their
-        turns are called off."""
+        """Called when the last part of the answer was delivered or given up: the next agents begin. If it was
+        cancelled, their turns are called off."""
         for row in self._rows:
             if last.cancelled():
                 row.call_off()
@@ -131,7 +133,7 @@ class Handoffs:
             self._named.begin(message)
 
     def was_said(self, text: str, message: str) -> None:
-        """Agents that the answer does not wake see it with their next turn."""
+        """Shows the answer to agents that it does not wake, with their next turn."""
         if self._tells_peers and self._named is None:
             agent = self._context.agent
             self._conversation.overheard.hear_ours(
@@ -139,6 +141,6 @@ class Handoffs:
             )
 
     def note(self) -> None:
-        """At the end of the turn, when they have been handed over."""
+        """Notes the hand-offs as done, at the end of the turn."""
         for handed in self._handed:
             self._log.outcomes.note(f"handoff to {handed.to}", "done")

@@ -1,5 +1,5 @@
-"""What is special about a heartbeat's answer: it is not shown while it grows, and what was delivered is not repeated
-within a day (TU-26)."""
+"""The answer of a heartbeat is not shown while it grows, and the same answer is not delivered twice within a day
+(TU-26)."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -31,12 +31,12 @@ class HeartbeatAnswer:
         return True
 
     async def _arrived(self, stem: str) -> bool:
-        """All its words were delivered, or are still on their way."""
+        """Whether all its words were delivered or are still on their way."""
         parts = await self._store.parts_under(stem) if stem else ()
         return not any(part.state in UNDELIVERED for part in parts if not is_action(part, stem))
 
     def final_verbs(self, stem: str) -> tuple[RecordJobReply, ...]:
-        """Written in the commit that plans the answer; an answer that is not sent changes nothing."""
+        """Verbs for the commit that plans the answer; an answer that is not sent changes nothing."""
         if not self._digest:
             return ()
         now = self._clock()

@@ -1,7 +1,8 @@
-"""An answer longer than people read: it is cut, and the whole of it goes into a file where the agent may send files.
+"""Cuts an answer that is longer than people would read, and saves the whole of it in a file if the agent may send
+files.
 
-Rule 1: nothing here holds more than `AT_ONCE` characters: what is over is written to the file as it comes.
-Rule 2: the file has what people would have seen: no directive, no secret.
+Rule 1: at most `AT_ONCE` characters are held in memory: text beyond the limit is written to the file as it comes.
+Rule 2: the file contains what people would have seen, without directives and secrets.
 """
 
 import asyncio
@@ -13,13 +14,13 @@ from rejoinder.runtime.folders import OutboxFolder
 log = logging.getLogger(__name__)
 
 AT_ONCE = 1_000_000
-"""Characters that are written to the file in one go."""
+"""How many characters are written to the file in one go."""
 _LOOK_BACK = 200
-"""How far before the limit the end of a word is looked for."""
+"""How far before the limit to look for the end of a word."""
 
 
 class AnswerLength:
-    """`most`: after how many characters the answer is cut. `stem`: a name that no other turn has."""
+    """`most`: after how many characters the answer is cut. `stem`: unique to the turn."""
 
     def __init__(self, most: int, folder: OutboxFolder | None, stem: str) -> None:
         self.is_over = False
@@ -31,7 +32,7 @@ class AnswerLength:
         self._is_begun = False
 
     def take(self, text: str) -> str:
-        """As much of the text as may still be shown."""
+        """Returns as much of the text as may still be shown, and keeps the rest for the file."""
         if len(text) <= self._left:
             self._left -= len(text)
             return text
@@ -47,7 +48,7 @@ class AnswerLength:
         return self._size >= AT_ONCE
 
     async def write(self, shown: str) -> None:
-        """Writes what is over to the file, which begins with what was shown before."""
+        """Writes the text beyond the limit to the file, which begins with the text that was shown."""
         folder, text = self._folder, "".join(self._waiting)
         self._waiting.clear()
         self._size = 0
@@ -62,7 +63,7 @@ class AnswerLength:
 
     @property
     def file(self) -> str | None:
-        """The name of the file that has the whole answer."""
+        """The name of the file with the whole answer, if there is one."""
         return self._name if self._folder is not None and self._is_begun else None
 
     @property

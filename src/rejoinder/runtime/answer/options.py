@@ -1,4 +1,4 @@
-"""What its turn says about an answer."""
+"""The options that a turn sets for its answer."""
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
@@ -28,11 +28,11 @@ class AnswerOptions(Struct, frozen=True, kw_only=True):
     start: Start | None = None
     """Starts a sub-agent."""
     final_verbs: Callable[[], tuple[Verb[object], ...]] = lambda: ()
-    """What to store about the turn in the commit that plans the answer."""
+    """What to write about the turn in the commit that plans the answer."""
     beat: HeartbeatAnswer | None = None
-    """Set in a heartbeat only (OD-45)."""
+    """Only set for a heartbeat (OD-45)."""
     most: int = MAX_ANSWER_CHARS
-    """Characters after which the answer is cut."""
+    """The number of characters after which the answer is cut."""
 
     def with_prefix(self, words: str) -> str:
         return prefixed(words, self.prefix, self.speaker())

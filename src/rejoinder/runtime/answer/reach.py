@@ -1,4 +1,5 @@
-"""Looks up whether an agent may send to another chat: who is let in there, and whether anybody has written (OD-52)."""
+"""Looks up whether an agent may send to another chat: it depends on who is let in there and whether anybody has written
+(OD-52)."""
 
 from msgspec import Struct
 
@@ -12,10 +13,10 @@ from rejoinder.store.base import Paired, Store
 class Reach(Struct, frozen=True):
     rules: Rules
     send_to: tuple[str, ...] = ()
-    """Chats that the operator lists, whoever serves them."""
+    """Chats that the operator lists, whichever agent serves them."""
 
     async def refusal(self, route: Route, here: Route, agent: str, store: Store) -> str | None:
-        """Why this agent, which speaks `here`, may not send there; None: it may."""
+        """Why this agent, which speaks in `here`, may not send to `route`; None if it may."""
         is_here = (route.channel, route.account, route.chat) == (here.channel, here.account, here.chat)
         if is_here or reach.is_listed(route, self.send_to):
             return None

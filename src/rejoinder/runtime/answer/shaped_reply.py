@@ -1,4 +1,5 @@
-"""What an agent says about its own reply, as `outbound/reply_shape.py` decides it: the result of each is noted."""
+"""Applies what an agent says about the shape of its own reply (`outbound/reply_shape.py` decides), and notes each
+result."""
 
 from rejoinder.channels.base import RetitlesThreads
 from rejoinder.events import NewThread
@@ -65,7 +66,8 @@ class ShapedReply:
         return await self._conversation.find(reference)
 
     async def aim(self, reference: str) -> None:
-        self.shape = aimed(self.shape, ReplyTarget(), self._abilities())  # for a draft that opens meanwhile, too
+        # At once, because a draft may open meanwhile.
+        self.shape = aimed(self.shape, ReplyTarget(), self._abilities())
         found = await self.find(reference) if reference != "none" else None
         out_of_thread = found is not None and await self._is_out_of_thread(found)
         target = reply_target(reference, found, out_of_thread=out_of_thread)
@@ -79,14 +81,14 @@ class ShapedReply:
             self._log.outcomes.note(what, "done")
 
     async def _is_out_of_thread(self, message: str) -> bool:
-        """Whether a platform whose replies stay in one thread has it elsewhere (CH-21)."""
+        """Whether the message is in another thread, on a platform whose replies stay in one (CH-21)."""
         here = self._conversation
         if here.route.thread is None or here.settings.replies_across_threads:
             return False
         return message == here.route.thread or await here.messages.look_up(message) is None
 
     def apply(self, effect: ShapeReply, name: str, declared: Declaration) -> None:
-        """How the message looks, where the platform supports that."""
+        """Sets how the message looks, if the platform supports it."""
         outcome = shaped(self.shape, effect, declared.ability, self._answered, self._abilities())
         self.shape = outcome.shape
         if outcome.has_effect:

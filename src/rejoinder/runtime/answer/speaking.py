@@ -1,4 +1,4 @@
-"""Voice notes of an answer: spoken, and kept in the store before a part names them (ME-2, ME-3, DU-4)."""
+"""Makes the voice notes of an answer, and stores them before a part names them (ME-2, ME-3, DU-4)."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -29,24 +29,24 @@ _NAMES = {"audio/ogg": "voice.ogg", "audio/mpeg": "voice.mp3", "audio/wav": "voi
 
 
 class Speech(Struct, frozen=True):
-    """How the answers of a turn are spoken."""
+    """How the answer of a turn is spoken."""
 
     options: SpeechOptions
     mode: TtsMode = "off"
     by_voice: bool = False
-    """It was asked for by voice."""
+    """Whether the turn was requested by voice."""
     voice: str = ""
     limit: int = 1500
     form: VoiceForm = "opus"
     shorten: Callable[[str, int], Awaitable[str | None]] | None = None
-    """Asks the agent for fewer words; None in return: it has none."""
+    """Asks the agent for a shorter text; returns None if it gives none."""
 
     def speaks_whole(self, *, marked: bool) -> bool:
         return is_spoken(self.mode, by_voice=self.by_voice, marked=marked)
 
 
 class SpokenWords:
-    """What may have to be spoken: the agent's own words, and nothing that the gateway adds."""
+    """The words that may have to be spoken: the agent's own, and nothing that the gateway adds."""
 
     def __init__(self, *, is_kept: bool) -> None:
         self._is_kept = is_kept
@@ -64,7 +64,7 @@ class SpokenWords:
 
 
 async def words_of(text: str, speech: Speech) -> str:
-    """What is read out of a text; empty: there is nothing to read out."""
+    """The words of a text to be read aloud; empty if there are none."""
     words = speakable(redact(text))
     if len(words) <= speech.limit:
         return words
@@ -74,12 +74,12 @@ async def words_of(text: str, speech: Speech) -> str:
 
 
 async def recorded(words: str, speech: Speech, stem: str, blobs: Blobs, limits: FileLimits) -> Attachment:
-    """The words as a voice note that a part can name. What is kept already is not spoken again. Raises
+    """The words as a voice note that a part can name. A note stored earlier is not made again. Raises
     `NotUnderstood`."""
     said = blake2b(f"{speech.voice}/{speech.form}/{words}".encode("utf-8", "replace"), digest_size=9).hexdigest()
     key = f"{stem}/voice/{said}"
     speaks = speech.options.speaks
-    if (blob := await blobs.find_key(key)) is not None:  # of a process that ended before it planned the message
+    if (blob := await blobs.find_key(key)) is not None:  # left by a process that ended before it planned the message
         made = await speaks.measure(await read_whole(blobs, blob.id, limits.size) or b"", blob.mime)
     else:
         made = await speaks.speak(words, speech.voice, speech.form)
@@ -94,7 +94,7 @@ async def recorded(words: str, speech: Speech, stem: str, blobs: Blobs, limits: 
 async def voice_note(
     text: str, speech: Speech, here: Conversation, wording: AnswerWording, stem: str
 ) -> list[PlannedOperation]:
-    """The message with a text as a voice note; none where there is nothing to read out. Raises `NotUnderstood`."""
+    """The message with a text as a voice note; none if there is nothing to read aloud. Raises `NotUnderstood`."""
     channel = here.channel
     if not can(channel, CanSendFiles):
         raise NotUnderstood("there are no voice notes here", f"{channel.name} sends no files")

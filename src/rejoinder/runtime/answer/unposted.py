@@ -1,6 +1,6 @@
-"""The words of a sub-agent: read like any answer, posted nowhere (TU-36).
+"""The answer of a sub-agent: it is read like any answer, but posted nowhere (TU-36).
 
-Its directives are taken out and not acted on, but for one that starts a further sub-agent.
+Its directives are removed and not acted on, except for the one that starts another sub-agent.
 """
 
 from collections import deque
@@ -18,7 +18,7 @@ MOST_LINES = 200
 NOT_ACTED_ON = "a sub-agent's directives are not acted on"
 
 Start = Callable[[Spawn, str], Awaitable[str | None]]
-"""Starts a sub-agent, once per key; returns why it did not."""
+"""Starts a sub-agent, once for each key; returns the reason if it does not."""
 
 
 class UnpostedAnswer:
@@ -37,7 +37,7 @@ class UnpostedAnswer:
         self.seen_at: float | None = None
         self.outcomes = DirectiveResults()
         self.lines: deque[str] = deque(maxlen=MOST_LINES)
-        """What it does, beside its words."""
+        """What the sub-agent does besides writing."""
         self.failure = ""
         self._reader = ReplyReader(registry=directives, silence="alone", has_trigger=False)
         self._directives = directives
@@ -72,7 +72,7 @@ class UnpostedAnswer:
             self._said.append("\n\n")
 
     async def catch_up(self) -> None:
-        """Nobody waits for its words."""
+        """Does nothing: nobody waits for its words."""
 
     async def add_line(self, line: str) -> None:
         await self.next_segment()
@@ -86,7 +86,7 @@ class UnpostedAnswer:
         self.outcomes.note("send_file", "denied", NOT_ACTED_ON)
 
     def goes_with(self, messages: Iterable[str]) -> None:
-        """Nothing was sent for it."""
+        """Does nothing: no messages are sent for it."""
 
     async def finish(self, footer: str = "") -> None:
         await self._obey(self._reader.finish())

@@ -32,11 +32,11 @@ from rejoinder.store.base import IndexedMessage, NoteMessages, PlanParts
 
 TRACES = 50
 PATIENCE = 5.0
-"""Seconds for which the caller of `send` waits for the platform; the message is sent anyway."""
+"""Seconds that the caller of `send` waits for the platform; the message is sent anyway."""
 COMMANDING = frozenset({"abort", "inline_directives", "skills", "inline_commands", "commands"})
-"""Stages that answer requests to the gateway itself."""
+"""The stages that answer requests to the gateway itself."""
 ROOT = "root"
-"""How an agent may call the message that its thread hangs under, where the thread has its id."""
+"""An agent's name for the message that its thread hangs under, if the thread has the id of that message."""
 
 
 class Conversation:
@@ -54,28 +54,28 @@ class Conversation:
         self.bot_turns = BotTurns()
         self._traces: Bounded[str, tuple[Step, ...]] = Bounded(TRACES)
         self.is_open = False
-        """What the store knows of it has been read."""
+        """Whether what the store knows of it has been read."""
 
     def will_open(self, thread: NewThread) -> None:
-        """It is a thread that the first words said here open (CH-2), unless something has been said in it."""
+        """The conversation is a thread that its first words will open (CH-2), unless something has been said in it."""
         self.messages.will_open(thread)
 
     def set_bot_turns(self, turns: BotTurns) -> None:
-        """So many turns of bots followed each other here."""
+        """Sets how many turns of bots have followed each other here."""
         self.bot_turns = turns
 
     @property
     def opening(self) -> NewThread | None:
-        """The thread that is to be opened by the next words; None: it is there."""
+        """The thread that the next words will open; None if it exists."""
         return self.messages.opening
 
     @property
     def is_elsewhere(self) -> bool:
-        """Its home has another owner, who sends what is said here (SC-1)."""
+        """Whether its home has another owner, who sends what is said here (SC-1)."""
         return self.messages.facts.elsewhere
 
     async def open(self, now: datetime) -> None:
-        """Reads, once, what the store knows of this conversation; where another owner sends, each time."""
+        """Reads what the store knows of this conversation: once, or every time if another owner sends here."""
         if self.is_open:
             return
         await self.messages.read(now)
@@ -90,12 +90,12 @@ class Conversation:
         """What is configured for its channel."""
         return self._settings.now.channel(self.route.channel)
 
-    # --- what was said ----------------------------------------------------------------------------
+    # --- messages ---------------------------------------------------------------------------------
 
     async def count_bot_turns(self, inbound: Inbound, now: datetime, *, ours: bool) -> BotTurns:
         """The turns of bots, this message included (IN-23). `ours`: one of our own agents said it.
 
-        The index counts every message once, including our own; a message that is counted already adds nothing here.
+        The index counts every message once, including our own; a message counted earlier adds nothing here.
         """
         if inbound.sender.is_self or inbound.entry in ("reaction", "delete"):
             return self.bot_turns
@@ -117,7 +117,7 @@ class Conversation:
     def messages_to_index(
         self, inbounds: Sequence[Inbound], now: datetime, *, readable: bool, ours: bool
     ) -> NoteMessages:
-        """Every message goes into the index, whatever becomes of it (OD-52); a stranger's goes in without its text.
+        """Every message goes into the index, whatever happens to it (OD-52); a stranger's goes in without its text.
 
         A native command, a reaction and a hand-off between agents are not messages. A quoted message is one, even if
         the channel did not report it when it was written. An edit is the same message with its new text.
@@ -147,17 +147,17 @@ class Conversation:
         return inbound.entry == "edit" or self.messages.get(inbound.message_id) is None
 
     def unknown_messages_to_index(self, told: Iterable[EarlierMessage], now: datetime) -> NoteMessages | None:
-        """Notes those of these messages that the index does not have; None: it has them all."""
+        """Notes the messages that the index does not have yet; None if it has them all."""
         unknown = tuple([_met(said, now) for said in told if self.messages.get(said.message_id) is None])
         return NoteMessages(self.route, unknown) if unknown else None
 
     def add_to_index(self, messages: Iterable[IndexedMessage]) -> None:
-        """The index has these now."""
+        """Adds messages that are now in the index."""
         for message in messages:
             self.messages.note(message)
 
     def reword(self, message: str, text: str | None) -> None:
-        """A message says something else now, or was deleted (CH-8)."""
+        """A message was edited, or deleted (CH-8)."""
         self.overheard.reword(message, text)
         if text is None:
             self.messages.forget(message)
@@ -170,18 +170,19 @@ class Conversation:
         return None if known is None else known.id
 
     async def look_up(self, reference: str) -> IndexedMessage | None:
-        """The message behind a handle or an id; from a thread also one of the chat that the thread hangs under."""
+        """The message behind a handle or an id. In a thread this also finds the message of the chat that the thread
+        hangs under."""
         known = await self.messages.look_up(reference)
         if known is not None or self.route.thread is None:
             return known
         return await self.store.message(replace(self.route, thread=None), reference)
 
     async def root(self) -> EarlierMessage | None:
-        """The message this thread hangs under, where the thread has its id and the index has it."""
+        """The message this thread hangs under, if the thread has the id of that message and the index has it."""
         known = await self.look_up(self.route.thread) if self.route.thread is not None else None
         return None if known is None or known.id != self.route.thread else earlier_message(known)
 
-    # --- what the gateway says itself --------------------------------------------------------------
+    # --- words of the gateway's own ----------------------------------------------------------------
 
     async def send(self, text: str, *, reply_to: str | None = None) -> str | None:
         """Says something of the gateway's own; returns the platform id, or None if it was not accepted (yet)."""
@@ -193,9 +194,10 @@ class Conversation:
         return message_of(results[0]) or None if results else None
 
     def offer(self, text: str, choices: tuple[Choice, ...], name: str, also: WriteBatch) -> Close:
-        """Says something with buttons under it; the last paragraph of the text tells how to answer without them.
+        """Says something with buttons; the last paragraph of the text tells how to answer without them.
 
-        `name`: its own, by which it is found again; `also` is written with it. Returns what closes it.
+        `name`: identifies the offer, to find it again. `also` is written with it. Returns a function that closes the
+        offer.
         """
         options, stem = self.settings.delivery.options, offer(name).stem
         wording = AnswerWording(choices=choices, opens=self.opening)
@@ -204,7 +206,7 @@ class Conversation:
         )
 
     async def offered_before(self, name: str) -> Close:
-        """What closes an offer that an earlier process has made here."""
+        """A function that closes an offer that an earlier process has made here."""
         rows = [row for row in await self.store.parts_under(offer(name).stem) if row.kind == SAYS]
         return self._closing(tuple(map(self.sender.follow, rows)), offer(name).stem)
 
@@ -232,9 +234,9 @@ class Conversation:
         context: ReplyContext | None = None,
         only_for: str | None = None,
     ) -> PlanParts:
-        """As `send`, but the caller commits it with the decision it belongs to, and then wakes the sender.
+        """Like `send`, but the caller commits the parts with the decision they belong to, and then wakes the sender.
 
-        `stem`: texts said under the same stem are said once. `context`: the platform's own way to answer (CH-3).
+        `stem`: texts with the same stem are said only once. `context`: the platform's own way to answer (CH-3).
         """
         options = self.settings.delivery.options
         wording = AnswerWording(
@@ -247,14 +249,14 @@ class Conversation:
         return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
 
     def _target(self, reply_to: str | None) -> str | None:
-        """A thread that is about to be opened hangs under that message: that is reply enough."""
+        """None for a thread that is about to be opened: it hangs under that message anyway."""
         return None if self.opening is not None else reply_to or None
 
     def parts_to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
-        """As `parts_to_say`, but replaces messages that were left unfinished; without a text they are removed.
+        """Like `parts_to_say`, but replaces messages that were left unfinished; without a text they are removed.
 
-        Where the platform can edit, the text goes into the first of them, whatever that replies to: an edit can be
-        repeated until it has arrived, so the unfinished words do not stay.
+        If the platform can edit, the text goes into the first of them, whichever message that replies to: an edit can
+        be repeated until it has arrived, so the unfinished words do not stay.
         """
         channel, stem = self.channel, self.outbox.new_stem()
         if text:
@@ -270,7 +272,7 @@ class Conversation:
         return PlanParts(tuple(intent(each, self.route) for each in planned), now)
 
     def parts_to_react(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
-        """A reaction of the gateway's own on a message; None where the platform cannot show it."""
+        """A reaction of the gateway's own to a message; None if the platform cannot show it."""
         sign = project(emoji, self.settings.delivery.reactions).value
         if not can(self.channel, CanReact) or sign is None:
             return None
@@ -282,7 +284,7 @@ class Conversation:
             self.sender.check()
             await self.channel.notify_operator(self.route, text)
 
-    # --- what became of each message (IN-64) ------------------------------------------------------
+    # --- traces of messages (IN-64) ---------------------------------------------------------------
 
     def trace(self, message: str, steps: Iterable[Step]) -> None:
         """Adds steps to what is known about a message."""
@@ -296,22 +298,22 @@ class Conversation:
         return bool(self._traces)
 
     def trace_of(self, message: str | None) -> tuple[Step, ...]:
-        """What became of this message; if none is given, of the last message that was neither ours nor a command: the
-        outcome of a command is known already."""
+        """What happened to this message. Without one: to the last message that was neither ours nor a command, because
+        people have already seen the outcome of a command."""
         if message is not None and message in self._traces:
             return self._traces[message]
-        asked = (steps for id, steps in reversed(self._traces.items()) if not self._is_ours(id))
-        latest = next(asked, ())
-        return latest if not was_command(latest) else next(filterfalse(was_command, asked), latest)
+        candidates = (steps for id, steps in reversed(self._traces.items()) if not self._is_ours(id))
+        latest = next(candidates, ())
+        return latest if not was_command(latest) else next(filterfalse(was_command, candidates), latest)
 
     def _is_ours(self, message: str) -> bool:
-        """One of our agents said it, and the channel reported it."""
+        """Whether one of our agents said it and the channel reported it."""
         known = self.messages.get(message)
         return known is not None and known.kind == "own"
 
 
 def author_of_ours(message: IndexedMessage | None) -> str:
-    """Which of our agents wrote the message, if one did."""
+    """The agent of ours that wrote the message, if one did."""
     return message.author if message is not None and message.kind == "own" else ""
 
 
@@ -335,7 +337,7 @@ class Conversations:
         return channel in self._channels
 
     def at(self, route: Route) -> Conversation | None:
-        """None where the channel is no longer configured."""
+        """None if the channel is no longer configured."""
         return self._places.get(route) if route.channel in self._channels else None
 
 
@@ -346,12 +348,13 @@ def _noted(inbound: Inbound, now: datetime, text: str, *, ours: bool) -> Indexed
 
 
 def _quoted(quote: Quote, now: datetime, *, readable: bool) -> IndexedMessage:
-    """It may be old, so as a `system` message it neither ends a row of bot turns nor adds to it."""
+    """A quoted message. It may be old, so it is indexed as a `system` message, which neither ends a row of bot turns
+    nor adds to it."""
     return IndexedMessage(
         quote.message_id, quote.author_id or "", now, "system", quote.author_name, quote.text if readable else ""
     )
 
 
 def _met(said: EarlierMessage, now: datetime) -> IndexedMessage:
-    """An earlier message, as `_quoted`."""
+    """An earlier message, indexed like a quoted one."""
     return IndexedMessage(said.message_id, said.author_id, now, "system", said.author_name, said.text)

@@ -1,7 +1,7 @@
 """Sends one part of a conversation: makes the call, acts on its outcome, and stores the result.
 
-Rule 1: what has happened is stored, however long the store takes to recover (DU-15).
-Rule 2: callers that wait for a part are told as soon as it has arrived; its receipt is stored after that.
+Rule 1: a result is stored, however long the store takes to recover (DU-15).
+Rule 2: callers that wait for a part are told as soon as it has arrived; the receipt is stored after that.
 Rule 3: a part that may or may not have arrived is looked up where the channel can do that (DU-3); the parts behind it
         wait until its result is settled.
 Which part is sent when is decided by the line (`sender`), not here.
@@ -81,7 +81,7 @@ log = logging.getLogger(__name__)
 LATEST_MESSAGES = 50
 OPENING: Final = "open"
 LEFT: Final = timedelta(seconds=10)
-"""After which a part that is left to other processes is looked at again, if its shard has not moved."""
+"""How long until a part that was left to other processes is tried again, if its shard has not moved."""
 
 
 class PartQueue(Protocol):
@@ -95,7 +95,7 @@ class PartQueue(Protocol):
     index_at: Callable[[Route], MessageIndex | None]
 
     def over(self, row: StoredPart, result: DeliveryResult) -> None:
-        """The part is finished: nothing more is done about it."""
+        """The part is finished: nothing more is done for it."""
         ...
 
     def has_more(self) -> None:
@@ -105,7 +105,7 @@ class PartQueue(Protocol):
     def wake(self, *, rows: bool = False) -> None: ...
 
     def settle(self, row: StoredPart) -> None:
-        """Finds out about the part, as `DeliveryAttempts.settle`."""
+        """Finds out whether the part has arrived; see `DeliveryAttempts.settle`."""
         ...
 
 
@@ -114,12 +114,12 @@ class DeliveryAttempts:
         self.looking: set[int] = set()
         """Parts that may or may not have arrived; the parts behind them wait."""
         self.arriving: dict[str, Sent] = {}
-        """Parts that have arrived and whose receipt is not in the store yet, by key."""
+        """Parts that have arrived but whose receipt is not stored yet, by key."""
         self._services = services
         self._route = line.route
         self._channel = account.channel
         self.recognised_by: Recognises = recognised_by(account.channel)
-        """How the result of a call without an answer can be found out."""
+        """How to find out the result of a call that got no answer."""
         self._account = account
         self._store = services.store
         self._kept = StoreAndFiles(services.store, services.blobs, services.lease.check)
@@ -131,7 +131,8 @@ class DeliveryAttempts:
 
     @property
     def _line(self) -> PartQueue:
-        """It has these attempts, so if they had it too, neither would go when nobody uses the conversation any more."""
+        """The queue owns these attempts, so they hold it only weakly. Otherwise neither would be freed when nobody uses
+        the conversation any more."""
         line = self._line_ref()
         assert line is not None, "whoever makes an attempt keeps its line"
         return line
@@ -141,7 +142,7 @@ class DeliveryAttempts:
         return self._services.settings.now.channel(self._route.channel).delivery.on_unknown
 
     async def send(self, row: StoredPart, operation: Operation | None = None) -> None:
-        """`operation`: what the row was just made of; otherwise it is read from the row."""
+        """`operation`: the one that the row was just made of; without it, it is read from the row."""
         try:
             operation = operation or decode(row.body)
         except DecodeError as error:
@@ -173,7 +174,7 @@ class DeliveryAttempts:
         return self._services.is_shared and bool(row.body)
 
     async def _leave(self, row: StoredPart, error: DecodeError) -> None:
-        """Leaves the part the first in its queue until a process that can read it has the shard (SC-25)."""
+        """Leaves the part at the head of its queue until a process that can read it owns the shard (SC-25)."""
         log.warning("%s: part %s is left to other processes: %s", self._channel.name, row.key, error)
         later = self._clock() + LEFT
         await self._keep(RetryPart(row, later, f"left to other processes: {error}", False, row.omitted))
@@ -230,13 +231,14 @@ class DeliveryAttempts:
         *also: Verb[object],
         place: Route | None = None,
     ) -> None:
-        """`also`: what is written with its receipt. `place`: where it stands, if not where it was sent (CH-2)."""
+        """`also`: verbs to write with the receipt. `place`: where the message is, if not where it was sent (CH-2)."""
         said = words(operation)
         receipt, author = (message, operation.part.author) if isinstance(operation, Words) else (None, "")
         place = None if place == self._route else place
         had_files = isinstance(operation, Say) and bool(operation.part.files)
         marked = MarkSent(row, receipt, now, said, author, place, had_files)
-        # Waiting callers go on before the receipt is safe: what they write comes after it, mostly in the same commit.
+        # Waiting callers continue before the receipt is durable: what they write comes after it, usually in the same
+        # commit.
         sent = self.arriving[row.key] = Sent(message)
         self._line.over(row, sent)
         if again := self._failures.said_again(self._route):
@@ -264,7 +266,8 @@ class DeliveryAttempts:
         return self._line.messages if place is None else self._line.index_at(place)
 
     async def _place_of(self, row: StoredPart) -> Route | None:
-        """The place where earlier messages of this answer arrived, if not here: this one follows them (CH-2)."""
+        """The place where earlier messages of this answer arrived, if that is not here: this one follows them
+        (CH-2)."""
         for other in await self._store.parts_under(row.key.rsplit("/", 2)[0]):
             if other.id < row.id and other.kind == row.kind and other.receipt and other.route == row.route:
                 stands = await where(other.receipt, row.route, self._channel, self._store)
@@ -347,7 +350,8 @@ class DeliveryAttempts:
                 await self._forget(row, error)
 
     async def _find_opening(self, row: StoredPart, part: Part, channel: CanFindOpening) -> Outcome:
-        """Looks only where nothing else of ours can be: what may have arrived meanwhile is not touched."""
+        """Looks for the opening only if nothing else of ours can be there, so that it cannot pick another message that
+        arrived meanwhile."""
         chat = (row.route.channel, row.route.account, row.route.chat)
         messages = await self._store.messages(self._route, limit=LATEST_MESSAGES)
         older = [message for message in messages if message.at <= row.planned]
@@ -362,7 +366,7 @@ class DeliveryAttempts:
     async def _unwanted(
         self, row: StoredPart, operation: Operation, message: str, now: datetime
     ) -> tuple[PlanParts, ...]:
-        """The removal of a draft that its turn left behind when it ended."""
+        """Removes a draft whose turn has already ended."""
         turn = await self._store.turn(row.turn) if row.turn is not None and isinstance(operation, Open) else None
         if turn is None or turn.turn.state == "open":
             return ()
@@ -371,7 +375,8 @@ class DeliveryAttempts:
         return (PlanParts((intent(removed, self._route),), now),)
 
     async def _hold(self, row: StoredPart, operation: Operation, error: str, *before: Verb[object]) -> None:
-        """`before`: what marks the part unknown. A notice is not held but said again later (delivery_failures.py)."""
+        """`before`: verbs that mark the part unknown. A notice is not held but said again later
+        (delivery_failures.py)."""
         if is_notice(row):
             untold = self._failures.not_told(row)
             await self._keep(*before, HoldPart(row), DropPart(replace(row, state="held")), untold)
@@ -388,7 +393,7 @@ class DeliveryAttempts:
     # --- after a restart ----------------------------------------------------------------------------
 
     def settle(self, row: StoredPart) -> None:
-        """Finds out whether a part arrived that was under way when a process died, or whose result is not known."""
+        """Finds out whether a part has arrived that was under way when a process died, or whose result is unknown."""
         self.looking.add(row.id)
         self._services.tasks.start(f"settle:{self._route.channel}:{self._route.chat}", self._settle(row, self._line))
 
@@ -413,16 +418,16 @@ class DeliveryAttempts:
                 case _:
                     await self._keep(RetryPart(row, now, error, omitted=row.omitted))
                     self.looking.discard(row.id)
-        except Superseded:  # it has been settled elsewhere
+        except Superseded:  # another process has settled it
             self.looking.discard(row.id)
         line.wake(rows=True)
 
     async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
-        """Stores what has happened already, however long the store takes to recover (DU-15)."""
+        """Stores what has already happened, however long the store takes to recover (DU-15)."""
         batch = WriteBatch(*verbs)
         await batch.insist(self._store)
         return batch.results
 
 
 _POINTS: Final[dict[type, tuple[str, str]]] = {Open: ("K16", "K11"), React: ("K20", "K21"), Remove: ("K20", "K21")}
-"""The points before the call, and when it was accepted, where they are not those of a message."""
+"""The crash points before the call and after it was accepted, for operations that are not messages."""

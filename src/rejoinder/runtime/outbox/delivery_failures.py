@@ -1,10 +1,10 @@
-"""What follows when a message is given up, or may not have arrived: who is told, and how (DE-32, DU-3).
+"""When a message is given up or may not have arrived: who is told, and how (DE-32, DU-3).
 
-Rule 1: the notices are written in the commit of what they report: a crash leaves both or neither.
-Rule 2: the person in the chat is told of an answer that may not have arrived, once for each answer. That notice is
-        never held itself: if its own result is unknown, it goes with the next call that succeeds there, also of another
+Rule 1: a notice is written in the commit of the failure that it reports: a crash leaves both or neither.
+Rule 2: the person in the chat is told once about each answer that may not have arrived. That notice itself is never
+        held: if its own result is unknown, it is sent again with the next call that succeeds there, also by another
         process.
-Rule 3: an owner is told of both, elsewhere (`owners`). No notice is about a notice.
+Rule 3: an owner is told of both failures, in another chat (`owners`). There are no notices about notices.
 """
 
 import logging
@@ -28,17 +28,17 @@ from rejoinder.store.base import AskHome, MoveCursor, PlanParts, StoredCursor, S
 log = logging.getLogger(__name__)
 
 UNTOLD: Final = "untold"
-"""The cursor that has the unconfirmed notices of a channel."""
+"""The cursor that stores the unconfirmed notices of a channel."""
 NOT_SENT: Final = "What you said to {channel} {chat} was not delivered: {why}."
 NOT_REACTED: Final = "Your reaction in {channel} {chat} was not made: {why}."
 NOT_DELETED: Final = "A message in {channel} {chat} was not deleted: {why}."
 UNSURE: Final = "It is not known whether what you said to {channel} {chat} arrived: {why}."
 MOST_UNTOLD: Final = 100
-"""Of one channel; of more than that the oldest are left to the owner's notice."""
+"""The limit for one channel; beyond it the oldest are dropped, and only the owner's notice tells of them."""
 
 
 class UnconfirmedNotice(Struct, frozen=True):
-    """A notice that may or may not have arrived. `about`: what it is about, as in its key."""
+    """A notice that may not have arrived. `about`: what it is about, as in its key."""
 
     route: Route
     about: str
@@ -56,7 +56,8 @@ class FailureRecord(Struct, frozen=True):
 
 
 Sentence = Callable[[int | None], Awaitable[str]]
-"""What a person is told of the answer of this turn, or of one of the gateway's own, that may not have arrived."""
+"""The sentence for a person whose answer may not have arrived: the answer of this turn or, if None, one of the
+gateway's own."""
 
 
 class DeliveryFailures:
@@ -79,20 +80,22 @@ class DeliveryFailures:
         self._untold: dict[Route, UnconfirmedNotice] = {}
 
     async def read(self) -> None:
-        """Reads, once, which notices earlier processes still owe."""
+        """Reads, once, which notices earlier processes have left to be repeated."""
         for channel in self._services.channels:
             for each in _kept.decode(await self._services.store.cursor(channel, UNTOLD) or "[]"):
                 self._untold[each.route] = each
 
     async def given_up(self, row: StoredPart, operation: Operation, error: str) -> FailureRecord:
         if isinstance(operation, Sign):
-            told = await self._for_session(row, error, NOT_REACTED if isinstance(operation, React) else NOT_DELETED)
+            for_session = await self._for_session(
+                row, error, NOT_REACTED if isinstance(operation, React) else NOT_DELETED
+            )
             return FailureRecord(
-                lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error), told
+                lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error), for_session
             )
         failed = DeliveryFailed(row.route, row.key, words(operation), error)
         to_owner = None if is_notice(row) else await self._for_owner(failed, held=False)
-        told = await self._for_session(row, error, NOT_SENT)
+        for_session = await self._for_session(row, error, NOT_SENT)
 
         def then() -> None:
             what = "%s: gave up on a message to %s: %s; `rejoinder dead` lists it"
@@ -100,7 +103,7 @@ class DeliveryFailures:
             self._tell(failed)
             self._wake_for(to_owner)
 
-        return FailureRecord(then, (*told, *(() if to_owner is None else (to_owner,))))
+        return FailureRecord(then, (*for_session, *(() if to_owner is None else (to_owner,))))
 
     async def held(self, row: StoredPart, operation: Operation, error: str) -> FailureRecord:
         what = "%s: it is not known whether %s arrived: %s; `rejoinder dead` lists it"
@@ -117,12 +120,12 @@ class DeliveryFailures:
             self._wake_for(to_owner)
             self._wake_for(notice)
 
-        told = await self._for_session(row, error, UNSURE)
-        return FailureRecord(then, (*told, *[each for each in (to_owner, notice) if each is not None]))
+        for_session = await self._for_session(row, error, UNSURE)
+        return FailureRecord(then, (*for_session, *[each for each in (to_owner, notice) if each is not None]))
 
     async def _for_session(self, row: StoredPart, error: str, sentence: str) -> tuple[AskHome, ...]:
-        """The turn of a session in another home was over when its words were planned: it hears with its next turn what
-        became of them (SC-1)."""
+        """Tells a session in another home what happened to its words, with its next turn: the turn that said them is
+        over (SC-1)."""
         if row.turn is None or self._services.shards == 1:
             return ()
         session = await self._services.store.session_of_turn(row.turn)
@@ -133,7 +136,7 @@ class DeliveryFailures:
         return (AskHome(session, TellSession(event)),)
 
     def _notice(self, route: Route, about: str, text: str) -> PlanParts | None:
-        """For the person in the chat."""
+        """The notice for the person in the chat."""
         return self._said(route, notice_about(about).stem, text)
 
     async def _for_owner(self, failed: DeliveryFailed, *, held: bool) -> PlanParts | None:
@@ -141,7 +144,7 @@ class DeliveryFailures:
         return None if notice is None else self._said(notice[0], self._new_stem(), redact(notice[1]))
 
     def not_told(self, notice: StoredPart) -> MoveCursor:
-        """It is not known whether this notice arrived: what to write, so that it is said once more."""
+        """It is unknown whether this notice arrived: returns the verb that has it said once more."""
         route, origin = notice.route, origin_of(notice)
         about = f"{origin.about if origin is not None else notice.id}-again"
         self._untold.pop(route, None)
@@ -149,7 +152,7 @@ class DeliveryFailures:
         return self._to_keep(route.channel)
 
     def said_again(self, route: Route) -> tuple[Verb[Any], ...]:
-        """What this place is still owed: the same notice once more, under a key of its own."""
+        """Verbs that repeat the notice this place still has to get, under a new key."""
         if (untold := self._untold.pop(route, None)) is None:
             return ()
         notice = self._notice(route, untold.about, untold.text)

@@ -1,4 +1,4 @@
-"""What became of a part, and how a caller waits to hear of it."""
+"""The results of parts, and how callers wait for them."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -12,24 +12,25 @@ from rejoinder.store.base import StoredPart
 
 
 class Sent(Struct, frozen=True):
-    """`message`: the platform's id of it."""
+    """`message`: the platform's id of the message."""
 
     message: str
 
 
 class Unsent(Struct, frozen=True):
-    """`held`: it may have arrived, and is sent again only on request."""
+    """`held`: the part may have arrived, and is sent again only on request."""
 
     error: str
     held: bool = False
 
 
 class StillSending(Struct, frozen=True):
-    """It takes longer than the caller would wait; the caller will not hear what becomes of it."""
+    """Sending takes longer than the caller is willing to wait; the caller will not learn the result."""
 
 
 class HandedOver(Struct, frozen=True):
-    """It is planned for a place of another home, whose owner sends it, and tells the session if it fails (SC-1)."""
+    """The part is planned for a place of another home. The owner of that home sends it, and tells the session if it
+    fails (SC-1)."""
 
 
 DeliveryResult = Sent | Unsent | StillSending | HandedOver
@@ -40,9 +41,9 @@ WITHDRAWN: Final = Unsent("cancelled, and never sent")
 
 
 async def hear(results: "Sequence[asyncio.Future[DeliveryResult]]", seconds: float) -> None:
-    """Returns when it is known what became of each of these, or after so many seconds.
+    """Returns when all these results are known, or after this many seconds.
 
-    Cancelling the caller in here calls off what has not been planned by then.
+    If the caller is cancelled here, parts not planned by then are called off.
     """
     if all(map(_is_done, results)):
         return
@@ -69,13 +70,13 @@ def settle(waiting: "asyncio.Future[DeliveryResult]", result: DeliveryResult) ->
 
 
 def message_of(result: "asyncio.Future[DeliveryResult]") -> str:
-    """The platform's id of what was said; empty where it was not, or not yet."""
+    """The platform's id of the message; empty if it was not sent, or not yet."""
     known = result.result() if result.done() and not result.cancelled() else None
     return known.message if isinstance(known, Sent) else ""
 
 
 def result_of(row: StoredPart) -> DeliveryResult | None:
-    """The result of a part that was planned before, if it is known: the part is not sent twice."""
+    """The result of a part that was planned earlier, if it is known: such a part is not sent twice."""
     match row.state:
         case "sent":
             return Sent(row.receipt or "")

@@ -12,7 +12,7 @@ class DraftWriter(Protocol):
     """A message that is being written; the sender asks it for a frame whenever its line is free."""
 
     async def work(self) -> float | None:
-        """Makes one call and returns 0.0, or returns the seconds until there is one to make; None: there is none."""
+        """Makes one call and returns 0.0, or returns the seconds until the next call; None if there is none to make."""
         ...
 
 
@@ -35,7 +35,8 @@ class DraftRotation:
             self._turns.remove(drafts)
 
     async def work(self) -> float | None:
-        """Takes one step of one draft and returns 0.0, or returns the seconds until the next; None: there is none."""
+        """Takes one step of one draft and returns 0.0, or returns the seconds until the next step; None if there is
+        none to take."""
         waits: list[float] = []
         for drafts in tuple(self._turns):
             seconds = await self._draft(drafts)

@@ -22,12 +22,12 @@ class MessageIndex:
         self._by_id: Bounded[str, IndexedMessage] = Bounded(remembered)
         self.facts = PlaceFacts()
         self.count = 0
-        """The number of the latest message; the next one noted is likely to get the number after it."""
+        """The number of the latest message; the next message will probably get the following number."""
         self.opening: NewThread | None = None
-        """The thread that is opened by the next words here, as long as nothing but its root is in it (CH-2)."""
+        """The thread that the next words here will open, as long as it contains nothing but its root (CH-2)."""
 
     def will_open(self, thread: NewThread) -> None:
-        """The first words said here open it, unless something has been said in it."""
+        """The first words said here will open the thread, unless something has been said in it."""
         if all(known.id == thread.thread for known in self.latest(2)):
             self.opening = thread
 
@@ -48,11 +48,11 @@ class MessageIndex:
 
     def add(self, message: IndexedMessage) -> None:
         """Adds a message of the index, with the number the index gave it."""
-        self._by_id.renew(message.id, message)  # a message told again becomes the latest
+        self._by_id.renew(message.id, message)  # a message reported again becomes the latest
         self.count = max(self.count, message.number)
 
     def forget(self, message: str) -> None:
-        """The message was deleted; its handle is not given again."""
+        """The message was deleted; its handle is not used again."""
         self._by_id.pop(message, None)
 
     def latest(self, most: int) -> Iterator[IndexedMessage]:

@@ -1,7 +1,7 @@
-"""Offers (messages with buttons) that an earlier process left open, and whose answers are no longer awaited.
+"""Closes offers (messages with buttons) that an earlier process left open and whose answers are no longer awaited.
 
-The keys of all parts of an offer share a prefix, by which offers that were never closed are found. A part that may or
-may not have arrived cannot be closed.
+The keys of all parts of an offer share a prefix, by which open offers are found. A part that may not have arrived
+cannot be closed.
 """
 
 import asyncio
@@ -22,17 +22,17 @@ from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.store.base import IN_FLIGHT, StoredPart, StoreReader
 
 SAYS: Final = "say"
-"""The kind of the parts of an offer that were said, not changed."""
+"""The kind of parts that say an offer, not those that change it."""
 
 Close = Callable[[str, str], None]
-"""Replaces the text of an offer and removes the buttons. Its second argument is the message whose button was pressed:
-that one certainly arrived, even if its delivery was never confirmed."""
+"""Replaces the text of an offer and removes the buttons. The second argument is the message whose button was pressed:
+it certainly arrived, even if its delivery was never confirmed."""
 
 
 async def close_left_open(store: StoreReader, outbox: Outbox, outcome: str, known: Mapping[str, str | None]) -> None:
-    """Removes the buttons of offers that an earlier process has made. `known`: what became of some, by their names;
-    None: the answer is still awaited, because what asked runs again. Those of sessions in other shards are left to
-    the owners of these."""
+    """Removes the buttons of offers that an earlier process has made. `known`: the outcomes of some, by name; None if
+    an answer is still awaited, because the turn that asked runs again. Offers of sessions in other shards are left to
+    the owners of those."""
     outcomes = {offer(name): became for name, became in known.items()}
     rows = left_open(await store.parts_under(OFFERS))
     others = await store.asked_elsewhere(map(_name, rows)) if rows else ()
@@ -59,7 +59,7 @@ def _name(row: StoredPart) -> str:
 def _close(row: StoredPart, sender: ConversationSender, outcome: str) -> None:
     try:
         said = decode(row.body)
-    except DecodeError:  # of another version: its buttons stay
+    except DecodeError:  # written by another version: its buttons stay
         return
     if not isinstance(said, Say):
         return

@@ -1,4 +1,4 @@
-"""All senders of a gateway, and what is done to parts from outside: after a restart, by an owner, by hand."""
+"""All senders of a gateway, and changes to parts from outside: after a restart, by an owner, by hand."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -23,11 +23,12 @@ from rejoinder.runtime.settings import DeliveryOptions
 from rejoinder.store.base import PartState, StoredPart
 
 CALLS = 5.0
-"""Seconds for which calls under way are waited for when nothing more is sent."""
+"""Seconds to wait for calls under way once nothing more is sent."""
 
 
 class Outbox:
-    """`owners` and `sentence`: who is told, and what a person is told, of what may not have arrived."""
+    """`owners` and `sentence`: who is told of messages that may not have arrived, and what the person in the chat is
+    told."""
 
     def __init__(self, services: Services, owners: OwnerChats, sentence: Sentence) -> None:
         self._services = services
@@ -47,19 +48,19 @@ class Outbox:
         return sender
 
     def _index_at(self, route: Route) -> MessageIndex | None:
-        """What was said in another place, if anybody there keeps it in mind."""
+        """The message index of another place, if it is in memory."""
         there = self._senders.get(route)
         return None if there is None else there.messages
 
     def new_stem(self) -> str:
-        """A key prefix for parts that belong to no turn: unique, also across processes."""
+        """A key prefix for parts that belong to no turn; it is unique, also across processes."""
         return f"g{int(self._clock().timestamp() * 1e6):x}-{next(self._count)}"
 
     def serving(self, route: Route) -> Channel | None:
         return serving(self._channels, route) if route.channel in self._channels else None
 
     def delivery(self, channel: str) -> DeliveryOptions | None:
-        """How to speak on this channel; None: there is no such channel."""
+        """How to send on this channel; None if there is no such channel."""
         return self._services.settings.now.channel(channel).delivery if channel in self._channels else None
 
     @property
@@ -67,7 +68,7 @@ class Outbox:
         return self._services.blobs
 
     def file_limits(self, channel: CanSendFiles, route: Route) -> FileLimits:
-        """What the platform takes in this place, and the operator allows."""
+        """The limits for files in this place: the platform's and the operator's."""
         limits = channel.file_limits_at(route) if can(channel, LimitsFilesByPlace) else channel.file_limits
         most = self._services.settings.now.max_file_bytes
         return limits if limits.size <= most else replace(limits, size=most)
@@ -88,7 +89,7 @@ class Outbox:
             self.at(route).wake(rows=True)
 
     async def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
-        """Goes on where the last process ended: first the parts that may have arrived, then the others (DU-13)."""
+        """Continues where the last process ended: first the parts that may have arrived, then the others (DU-13)."""
         await self._failures.read()
         for row in unknown:
             if row.route.channel in self._channels:
@@ -97,11 +98,11 @@ class Outbox:
             self.wake(route)
 
     def said(self, parts: tuple[StoredPart, ...]) -> str:
-        """What people have read of these parts: no drafts, nothing that was given up (DU-2)."""
+        """What people have read of these parts, without drafts and parts that were given up (DU-2)."""
         return "\n\n".join(words(decode(part.body)) for part in parts if part.kind == "say" and part.state == "sent")
 
     async def resend(self, route: Route | None, *states: PartState) -> int:
-        """Sends once more what was not confirmed here, or was given up; returns how many parts. None: everywhere."""
+        """Sends parts again that were not confirmed or were given up, here or (None) everywhere; returns how many."""
         by_place: dict[Route, list[StoredPart]] = {}
         for row in await self._store.parts_in(*(states or ("held", "dead"))):
             if route in (None, row.route) and row.route.channel in self._channels:
@@ -109,7 +110,7 @@ class Outbox:
         return sum([await self.at(place).resend(rows) for place, rows in by_place.items()])
 
     def trouble(self, channel: str, account: str | None = None) -> str:
-        """Why the platform refuses an account of this channel, if it does (DE-32)."""
+        """Why the platform refuses an account of this channel; empty if it does not (DE-32)."""
         here = (each for (name, of), each in self._services.accounts if name == channel and account in (None, of))
         return next((each.trouble for each in here if each.trouble), "")
 

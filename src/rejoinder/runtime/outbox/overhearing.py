@@ -1,4 +1,4 @@
-"""What each agent of a conversation has overheard: said there since it was last asked, and not to it (IN-32)."""
+"""What each agent of a conversation has overheard: messages since its last turn that were not for it (IN-32)."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from rejoinder.store.base import IndexedMessage, Store
 
 
 class OverheardMessages:
-    """Those of one conversation, by agent."""
+    """The overheard messages of one conversation, by agent."""
 
     def __init__(self, route: Route, store: Store, channel: Channel, messages: MessageIndex) -> None:
         self._route = route
@@ -27,8 +27,8 @@ class OverheardMessages:
         return agent in self._heard
 
     async def recall(self, agent: str, session: str, coming: Inbound) -> None:
-        """Reads, once, what was said here since the last turn of this agent in this session. `coming`: the message that
-        is being decided."""
+        """Reads, once, what was said here since this agent's last turn in this session. `coming`: the message that is
+        being decided."""
         heard: tuple[EarlierMessage, ...] = ()
         if self._messages.count:
             for message in await self._store.unheard_messages(session, self._route):
@@ -37,11 +37,11 @@ class OverheardMessages:
         self._heard[agent] = heard
 
     async def _was_overheard(self, message: IndexedMessage, agent: str, session: str, coming: Inbound) -> bool:
-        """The message was settled as history for all agents, or routed only to other sessions.
+        """Whether the message was settled as history for all agents, or routed only to other sessions.
 
-        Where the channel does not report what our agents say, their messages have no event: one that names this agent
-        and was handed to it (IN-21, OD-50) belongs to a turn that is still to come; the others are history, such as one
-        that hit the limit of bot turns.
+        If the channel does not report what our agents say, their messages have no event. A message that was handed to
+        this agent, by name (IN-21) or as a hand-off (OD-50), belongs to a turn that is still to come. All others are
+        history, such as one that hit the limit of bot turns.
         """
         for event in await self._store.events_of(message.id):
             if event.inbound.route != self._route:
@@ -58,14 +58,14 @@ class OverheardMessages:
         return all(handed.sender.id != message.author for handed in (coming, *waiting))
 
     def hear(self, said: EarlierMessage, agents: Iterable[str]) -> None:
-        """These agents are told of it with their next turn, except the one that said it."""
+        """These agents, except the author, are told of the message with their next turn."""
         handle = self._messages.handle(said.message_id) or ""
         for agent in agents:
             if agent != said.author_id:
                 self._heard[agent] = overhear(self.of(agent), replace(said, handle=handle))
 
     def reword(self, message: str, text: str | None) -> None:
-        """As the message says something else now; None: it was deleted."""
+        """The message has a new text; None: it was deleted."""
         for agent, heard in self._heard.items():
             kept = [said for said in heard if said.message_id != message or text is not None]
             self._heard[agent] = tuple(
@@ -73,11 +73,12 @@ class OverheardMessages:
             )
 
     def hear_ours(self, said: EarlierMessage, agents: Iterable[str]) -> None:
-        """As `hear`, for what one of our agents said; agents not recalled yet will read it from the store."""
+        """Like `hear`, for a message of one of our agents. Agents that have not been recalled yet will read it from the
+        store."""
         self.hear(said, [agent for agent in agents if agent in self._heard])
 
     def of(self, agent: str) -> tuple[EarlierMessage, ...]:
-        """What was said here since this agent was last asked."""
+        """What was said here since this agent's last turn."""
         heard = self._heard.get(agent, ())
         if heard and not all(said.handle for said in heard):  # our own messages may have entered the index since
             heard = tuple(replace(said, handle=self._messages.handle(said.message_id) or "") for said in heard)

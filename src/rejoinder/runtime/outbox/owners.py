@@ -1,11 +1,11 @@
-"""Owners of the gateway are told when a message was given up or may not have arrived, in a direct chat if one is known
+"""Tells owners of the gateway when a message was given up or may not have arrived, in a direct chat if one is known
 (DE-32, DU-3).
 
 Rule 1: a chat is not told about its own failures: a person who blocked the bot would not see the notice, and a notice
         that failed would cause another one.
-Rule 2: once an hour for each failing chat: a person who left costs one line, not one for each answer.
-Rule 3: the chat in which an owner writes is stored, and a notice is written in the commit of what it reports: a
-        restart loses neither.
+Rule 2: at most one notice an hour for each failing chat: a person who left causes one notice, not one for each answer.
+Rule 3: the chat in which an owner writes is stored, and a notice is written in the commit of the failure, so a restart
+        loses neither.
 """
 
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ from rejoinder.store.base import MoveCursor, StoredCursor
 MOST_CHATS: Final = 1000
 AGAIN_AFTER: Final = timedelta(hours=1)
 OWNER: Final = "owner"
-"""The cursor that says where an owner of this channel wrote last."""
+"""The cursor that stores where an owner of this channel wrote last."""
 GIVEN_UP: Final = (
     "The gateway gave up on a message to {channel} {chat}: {why}.\n"
     "`/resend all` sends it again; `rejoinder dead` lists it."
@@ -39,12 +39,12 @@ class OwnerChats:
         self._channels = services.channels
         self._store = services.store
         self._clock = services.clock
-        self._at: dict[str, Route] = {}  # by channel; the owner's chat that was written in last comes last
+        self._at: dict[str, Route] = {}  # by channel; the chat in which an owner wrote last comes last
         self._has_read = False
         self._told: Bounded[Route, datetime] = Bounded(MOST_CHATS)
 
     def to_keep(self, route: Route) -> tuple[MoveCursor, ...]:
-        """What to write together with a message of an owner in a direct chat."""
+        """The verbs to write with an owner's message in a direct chat."""
         if self._at.get(route.channel) == route:
             return ()
         return (MoveCursor(StoredCursor(route.channel, OWNER, msgspec.json.encode(route).decode())),)
@@ -55,7 +55,8 @@ class OwnerChats:
         self._at[route.channel] = route
 
     async def notice(self, failed: DeliveryFailed, *, held: bool = False) -> tuple[Route, str] | None:
-        """Where an owner is told of a message that is given up or held, and in which words; None: nobody is, now."""
+        """Where an owner is told of a message that was given up or held, and in which words; None if no owner is told
+        now."""
         await self._read()
         now, route = self._clock(), self._place_for(failed.route)
         told = self._told.get(failed.route)
@@ -66,7 +67,7 @@ class OwnerChats:
         return route, sentence.format(channel=there.channel, chat=there.chat, why=failed.why.rstrip(". "))
 
     async def _read(self) -> None:
-        """Reads, once, what an earlier process stored; what this process has heard is newer."""
+        """Reads, once, what an earlier process stored; anything this process has noted is newer."""
         if self._has_read:
             return
         self._has_read = True

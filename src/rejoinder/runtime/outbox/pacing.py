@@ -1,5 +1,5 @@
-"""When the next call may be made in a conversation: how long the platform has told us to wait, and our own budgets
-(DE-32)."""
+"""Says when the next call may be made in a conversation, from the waits that the platform has requested and from our
+own budgets (DE-32)."""
 
 import asyncio
 from collections.abc import Generator
@@ -67,8 +67,8 @@ class ConversationPace:
             self._chat.bucket = take(self._chat.bucket or full(account.chat_rate, now), account.chat_rate, now)
 
     def reserved(self, wanted: bool = True) -> AbstractContextManager[None]:
-        """A call may be made while this lasts, and is counted already: others wait for their turn meanwhile. If none is
-        made, it is given back."""
+        """A call may be made within this block. It is counted in advance, so that others wait for their turn; if no
+        call is made, it is given back."""
         account = self._account
         return self._reserving() if wanted and (account.rate or account.chat_rate) is not None else UNLIMITED
 
@@ -88,7 +88,7 @@ class ConversationPace:
                     self._chat.bucket = give_back(self._chat.bucket)
 
     def pause(self, seconds: float, *, everywhere: bool = False) -> None:
-        """The platform asked us to wait for so many seconds."""
+        """The platform asked us to wait for this many seconds."""
         if everywhere:
             self._account.wait_for(seconds)
         else:

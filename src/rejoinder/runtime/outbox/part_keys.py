@@ -1,7 +1,7 @@
-"""What the key of a part says: for what the gateway sends it. Only this file makes and reads that.
+"""The key of a part says for what purpose the gateway sends it. Only this file makes and reads this prefix.
 
-A key goes to the platform with its part, and a restart makes the same key again, so the purpose is in its first steps:
-`event/7/…`, `offer/abc/…`, `unconfirmed/t4/…`. What follows tells the parts apart.
+A key goes to the platform with its part, and a restart makes the same key again. It begins with the purpose:
+`event/7/…`, `offer/abc/…`, `unconfirmed/t4/…`. The rest distinguishes the parts.
 """
 
 from typing import Final, Literal, get_args
@@ -17,14 +17,14 @@ ACTIONS: Final = "act"
 
 
 class Origin(Struct, frozen=True):
-    """`about`: the event, the name of the offer, or what the notice is about."""
+    """`about`: the event, the name of the offer, or the subject of the notice."""
 
     purpose: Purpose
     about: str
 
     @property
     def stem(self) -> str:
-        """What the keys of all its parts begin with."""
+        """The prefix of the keys of all its parts."""
         return f"{self.purpose}/{self.about}"
 
 
@@ -37,7 +37,7 @@ def notice_about(about: str) -> Origin:
 
 
 def origin_of(row: StoredPart) -> Origin | None:
-    """None: an agent's words, or something that is not looked for by its key."""
+    """The origin of a part; None for an agent's words and for parts that are not looked up by key."""
     purpose, _, rest = row.key.partition("/")
     for known in get_args(Purpose):
         if purpose == known:
@@ -46,7 +46,7 @@ def origin_of(row: StoredPart) -> Origin | None:
 
 
 def action_stem(answer: str) -> str:
-    """Of what an answer does besides its words."""
+    """The stem of the keys of an answer's actions."""
     return f"{answer}/{ACTIONS}"
 
 

@@ -1,9 +1,9 @@
-"""Who waits to hear what becomes of the parts of one conversation: those who planned one, and those who follow one that
-was planned earlier.
+"""The callers that wait for the results of parts of one conversation: those that planned a part, and those that follow
+a part planned earlier.
 
-Rule 1: of a part that is followed, the store is asked first: it may have been settled since its row was read.
-Rule 2: nobody waits for ever. When nothing is left to send, what is still waited for has been withdrawn (IN-70), unless
-        the store is being asked about it; when nothing can be stored any more, all are released.
+Rule 1: for a followed part, the store is asked first, because it may have been settled since its row was read.
+Rule 2: nobody waits for ever. When nothing is left to send, parts still waited for have been withdrawn (IN-70), unless
+        the store is just being asked about them. When nothing can be stored any more, all callers are released.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from rejoinder.store.base import StoredPart
 
 FIRST_LOOK: Final = 0.25
 LONGEST_PAUSE: Final = 10.0
-"""Seconds before it is looked whether another owner has sent a part, and at most between two looks."""
+"""Seconds before the first look whether another owner has sent a part, and the longest pause between two looks."""
 
 
 class PartResults:
@@ -33,14 +33,14 @@ class PartResults:
         self.ours: set[str] = set()
         """Keys of parts that were planned here and are not settled."""
         self._waiting: dict[str, list[asyncio.Future[DeliveryResult]]] = {}
-        self._finding: set[str] = set()  # keys of parts of which the store is being asked
+        self._finding: set[str] = set()  # keys of parts about which the store is being asked
 
     def planned(self, row: StoredPart, result: "asyncio.Future[DeliveryResult]") -> None:
         self.ours.add(row.key)
         self._waiting.setdefault(row.key, []).append(result)
 
     def follow(self, row: StoredPart, result: "asyncio.Future[DeliveryResult]") -> None:
-        """Of a part that was planned earlier; `find` is to be called next."""
+        """Follows a part that was planned earlier; call `find` next."""
         self._finding.add(row.key)
         self._waiting.setdefault(row.key, []).append(result)
 
@@ -49,18 +49,19 @@ class PartResults:
         settle_all(self._waiting.pop(key, ()), result)
 
     def withdraw(self, result: DeliveryResult) -> None:
-        """Nothing is left to send: this is the result of all that is waited for."""
-        for key in self._waiting.keys() - self._finding:  # what is being asked about may have been sent
+        """Nothing is left to send: settles everything that is waited for with this result."""
+        for key in self._waiting.keys() - self._finding:  # the parts in `_finding` may have been sent
             self.settle(key, result)
 
     def give_up(self) -> None:
-        """Nothing can be stored any more."""
+        """Nothing can be stored any more: releases all callers."""
         for result in chain.from_iterable(self._waiting.values()):
             result.cancel()
         self._waiting.clear()
 
     async def find(self, row: StoredPart) -> bool:
-        """Whether the result of a part that is followed is known now; whoever waits for it has been told."""
+        """Looks up the result of a followed part. Returns whether it is known; if so, its waiting callers have been
+        told."""
         try:
             now = await self._as_stored(row)
             if now is not None and result_of(now) is None and await self._is_elsewhere():
@@ -84,8 +85,8 @@ class PartResults:
         return (await self._store.place(self._route, self._clock())).elsewhere
 
     async def _as_sent_elsewhere(self, row: StoredPart) -> StoredPart | None:
-        """Its home has another owner, who does not tell us when it is sent (SC-1). If the engine ends before that, it
-        is still unknown."""
+        """Waits until the other owner of the part's home has sent it; that owner does not tell us (SC-1). If the engine
+        ends before that, the result stays unknown."""
         pause = FIRST_LOOK
         now: StoredPart | None = row
         while now is not None and result_of(now) is None and not await self._gate.shuts_within(pause):

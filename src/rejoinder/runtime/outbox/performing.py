@@ -1,4 +1,5 @@
-"""Carries out one operation: which channel call each kind of row becomes, and the fallback for a missing ability."""
+"""Carries out one operation: chooses the channel call for each kind of row, and the fallback if an ability is
+missing."""
 
 import logging
 from collections.abc import Callable
@@ -41,11 +42,12 @@ log = logging.getLogger(__name__)
 NOTHING: Final = "\u200b"
 """Replaces a message that cannot be deleted (OD-41, OD-61)."""
 WITHDRAWN: Final = "(withdrawn)"
-"""Replaces it where the platform takes `NOTHING` for an empty text, as Telegram does: else the old words would stay."""
+"""Replaces it on platforms that take `NOTHING` for an empty text, as Telegram does: otherwise the old words would
+stay."""
 
 
 def recognised_by(channel: Channel) -> Recognises:
-    """What can be found out about a call to this channel that was not answered."""
+    """What this channel allows us to find out about a call that got no answer."""
     if can(channel, DeduplicatesByKey):
         return "keys"
     if can(channel, CanFind):
@@ -54,7 +56,7 @@ def recognised_by(channel: Channel) -> Recognises:
 
 
 def intent(planned: PlannedOperation, route: Route) -> PartIntent:
-    """The row of a planned operation. The store holds the files it names as long as the row."""
+    """The row of a planned operation. The store keeps the files it names as long as the row."""
     operation = planned.operation
     files = operation.part.files if isinstance(operation, Say) else ()
     blobs = tuple([file.id for file in files]) if files else ()
@@ -62,7 +64,8 @@ def intent(planned: PlannedOperation, route: Route) -> PartIntent:
 
 
 def checked(outcome: object) -> Outcome:
-    """As another package's channel may return anything: what is no outcome says nothing about what happened."""
+    """Checks a channel's answer: another package's channel may return anything, and a value that is no outcome says
+    nothing about what happened."""
     if type(outcome) is Delivered and outcome.place is None and type(outcome.message) in (str, NoneType):
         return outcome
     if isinstance(outcome, Delivered) and isinstance(cast("object", outcome.message), int):
@@ -77,20 +80,20 @@ def checked(outcome: object) -> Outcome:
 
 
 def storable(outcome: Outcome) -> Outcome:
-    """With a reason that can be stored: it may quote bytes that are no text, such as a file's name or a proxy's words,
-    and a reason that cannot be kept would end the sender."""
+    """Makes the reason storable: it may quote bytes that are not text, such as a file's name or a proxy's answer, and a
+    reason that cannot be stored would end the sender."""
     if isinstance(outcome, Delivered) or (outcome.reason.isascii() and "\0" not in outcome.reason):
         return outcome
     return replace(outcome, reason=repair_text(outcome.reason).replace("\0", "\ufffd"))
 
 
 class StoreAndFiles(Struct, frozen=True):
-    """What an operation may need of what the gateway keeps, and whether it may still make calls."""
+    """The store and the files, which an operation may need, and a check whether it may still make calls."""
 
     store: StoreReader
     blobs: Blobs
     check: Callable[[], None]
-    """Raises LeaseLost; to be called before each call that comes after a wait (SC-3)."""
+    """Raises LeaseLost; it must be called before each call that comes after a wait (SC-3)."""
 
 
 async def send_files(part: Part, channel: Channel, kept: StoreAndFiles) -> Outcome:
@@ -117,8 +120,8 @@ async def perform(
     place: Route | None = None,
     now: datetime | None = None,
 ) -> Outcome:
-    """`omitted`: what earlier tries left out, such as the formatting. `place`: where the message before it
-    stands, if not where it was sent. What the platform has given to answer with is used until it expires (CH-3)."""
+    """`omitted`: what earlier attempts left out, such as the formatting. `place`: where the previous message is, if not
+    where it was sent. The platform's own way to answer is used until it expires (CH-3)."""
     if now is not None and isinstance(operation, Words):
         operation = in_time(operation, now)
     match operation:
@@ -140,7 +143,7 @@ async def perform(
 async def _change(
     operation: Amend | React | Remove, channel: Channel, route: Route, omitted: frozenset[str], kept: StoreAndFiles
 ) -> Outcome:
-    """What is done to a message that stands there already."""
+    """Changes a message that already exists."""
     match operation:
         case Amend():
             return await _amend(operation, channel, route, omitted, kept)
@@ -149,7 +152,7 @@ async def _change(
                 return await channel.react(route, message, emoji, remove=remove, author=author)
         case Remove(message=message, after=after):
             if after and not await _have_arrived(after, kept.store):
-                return Rejected("what was to replace it has not arrived")
+                return Rejected("its replacement has not arrived")
             return await _remove(message, channel, route, kept)
     return Rejected(f"{channel.name} cannot do it")
 
@@ -171,8 +174,8 @@ async def _amend(
 
 
 async def where(message: str, route: Route, channel: Channel, store: StoreReader) -> Route:
-    """Where a message stands that is spoken of from this place: in the chat that a thread hangs in, or in a place that
-    a message to this one has opened (CH-2)."""
+    """Where a message is that was named from this place: here, in the chat that contains this thread, or in a place
+    that a message to this one has opened (CH-2)."""
     if route.thread is None and not can(channel, OpensPlaces):
         return route
     chat = replace(route, thread=None)

@@ -2,13 +2,13 @@
 
 Rule 1: nothing is sent that is not committed, and nothing is sent again that may have arrived, unless the channel
         makes that harmless or the operator wants it (DU-3).
-Rule 2: planning and claiming is one commit, the receipt another; between them is the channel call and nothing else.
-Rule 3: a caller may stop waiting: what has been planned by then is sent anyway, and the rest is not.
-Rule 4: words overtake reactions, in the store and before it (DE-32): nothing depends on a reaction. Requests are
-        planned in the order they were made, so an answer's reactions are planned before its end.
-Rule 5: a task runs while there is something to do, and a timer when that is later. Drafts come last: they are
-        made when the line is free, from the newest text.
-This module is the line: it decides what goes next, and when. `delivery_attempt` makes each call.
+Rule 2: planning and claiming is one commit, the receipt another; only the channel call comes between them.
+Rule 3: a caller may stop waiting: parts planned by then are sent anyway, the others are not.
+Rule 4: words overtake reactions, in the store and before it (DE-32), because nothing depends on a reaction. Requests
+        are planned in the order they were made, so an answer's reactions are planned before its end.
+Rule 5: a task runs while there is something to do, and a timer if there will be later. Drafts come last: they are made
+        when the line is free, from the newest text. This module is the line: it decides what goes next, and when.
+        `delivery_attempt` makes each call.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ class ConversationSender:
         index_at: Callable[[Route], MessageIndex | None] = lambda _: None,
     ) -> None:
         self.index_at = index_at
-        """What was said in another place, for a message of ours that stands there."""
+        """The message index of another place, for messages of ours that are there."""
         self.route = route
         self.channel = account.channel
         self.tell = services.hooks.tell
@@ -107,7 +107,7 @@ class ConversationSender:
         self._requests: deque[Request] = deque()
         self._results = PartResults(route, services)
         self._rows = False  # the store may have other parts to send here
-        self._told = 0  # how often `wake` has said so
+        self._told = 0  # counts the calls of `wake` that said so
         self._task: asyncio.Task[None] | None = None
         self._alarm: Alarm | None = None
         self._woken = False
@@ -122,13 +122,14 @@ class ConversationSender:
         final: bool = False,
         also: WriteBatch | None = None,
     ) -> "tuple[asyncio.Future[DeliveryResult], ...]":
-        """Queues these, in order, after the words that were posted before; each future gets the result of one.
+        """Queues these operations, in order, after words that were posted before; each future gets the result of one of
+        them.
 
         `also` is written in the commit that plans them.
         """
         new_future = asyncio.get_running_loop().create_future
         results = tuple([new_future() for _ in planned])
-        # A generator that is left half way is closed by an exception, which costs more than a list.
+        # Closing a generator half way raises an exception in it, which costs more than a list.
         yields = all([type(each.operation) is React for each in planned])  # noqa: C419
         request = Request(tuple(planned), run, final, also, results, yields)
         self._requests.append(request)
@@ -156,12 +157,13 @@ class ConversationSender:
             self._give_up()
 
     def hurry(self) -> None:
-        """The messages that the human pauses were for are called off: ends the pauses."""
+        """Ends the human pauses: the messages they were made for have been called off."""
         self.pauses.clear()
         self.pace.hurry()
 
     def wake(self, *, rows: bool = False) -> None:
-        """There may be something to do. `rows`: the store may have parts that this sender did not plan."""
+        """Wakes the sender: there may be something to do. `rows`: the store may have parts that this sender did not
+        plan."""
         if rows:
             self._rows = True
             self._told += 1
@@ -175,7 +177,7 @@ class ConversationSender:
             self._task = self._tasks.start(f"send:{self._name}", self._work())
 
     def wake_at(self, when: float) -> None:
-        """There is something to do at this time of the loop's clock."""
+        """Wakes the sender at this time of the loop's clock."""
         if self._task is not None:
             self._woken = True
         elif self._alarm is None or when < self._alarm.when:
@@ -270,8 +272,8 @@ class ConversationSender:
         self._alarm = call_at(when, self.wake)
 
     async def _plan(self, request: Request, *, claims: bool) -> bool:
-        """Commits what is to be said; if nothing waits before its first part, the commit also claims that part, and it
-        is sent. Returns whether it was."""
+        """Commits a request. If nothing waits before its first part, the same commit claims that part, and it is sent.
+        Returns whether it was."""
         if request.results and all(map(_is_cancelled, request.results)):
             self._requests.popleft()
             return False
@@ -310,7 +312,7 @@ class ConversationSender:
         return await self._take(await self._store.write(ClaimPart(self.route, self._clock())), told)
 
     async def _take(self, claimed: StoredPart | NotBefore | None, told: int) -> bool:
-        """`told`: the value of `_told` when the store was asked."""
+        """`told`: the value of `_told` before the store was asked."""
         match claimed:
             case None if told != self._told:
                 self._rows = True  # rows were announced after the store was asked
@@ -335,7 +337,7 @@ class ConversationSender:
     # --- after a restart, and by hand ---------------------------------------------------------------
 
     def settle(self, row: StoredPart) -> None:
-        """Finds out whether a part arrived that was under way when a process died."""
+        """Finds out whether a part that was under way when a process died has arrived."""
         self.attempts.settle(row)
 
     async def resend(self, rows: Iterable[StoredPart]) -> int:

@@ -1,8 +1,8 @@
 """Calls that matter less than messages: the frames of a draft, and reactions (DE-32).
 
-A conversation makes one call at a time. An unanswered call of this kind would hold up messages, so the caller stops
-waiting for it: soon when a message waits, and in any case before the platform's own timeout. The platform may still
-carry out the abandoned call, and the caller has to allow for that.
+A conversation makes one call at a time. An unanswered call of this kind would hold up messages, so it is abandoned:
+soon if a message waits, and in any case before the platform's own timeout. The platform may still carry out an
+abandoned call, and callers have to allow for that.
 """
 
 import asyncio

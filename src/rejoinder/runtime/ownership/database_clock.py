@@ -1,4 +1,4 @@
-"""The time of the store: what is stored and compared by several processes is measured by one clock (SC-6)."""
+"""The store's clock: times that several processes store and compare are measured by one clock (SC-6)."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -6,7 +6,8 @@ from time import monotonic
 
 
 class DatabaseClock:
-    """Goes on by the monotonic clock from what the store said last; before that, the clock of the machine."""
+    """Continues from the store's last answer by the monotonic clock; before the first answer it is the machine's
+    clock."""
 
     def __init__(self, machine: Callable[[], datetime], monotonic: Callable[[], float] = monotonic) -> None:
         self._machine = machine
@@ -21,7 +22,7 @@ class DatabaseClock:
 
     @property
     def is_told(self) -> bool:
-        """Whether it is the store's clock by now."""
+        """Whether the store has told its time yet."""
         return self._known is not None
 
     def told(self, now: datetime) -> None:

@@ -1,8 +1,9 @@
-"""What one process does for all, each under a lease of its name: listening to an account of a channel, telling programs
-over HTTP, removing what is old (SC-10).
+"""Work that one process does for all, each kind under a lease of its name: listening to an account of a channel,
+posting events to HTTP hooks, removing old data (SC-10).
 
-Rule 1: work begins with the lease and is cancelled with it; it is given back when the work ends by itself.
-Rule 2: who has fewer of them is faster to take one that is free, so that they spread; none is ever taken away.
+Rule 1: work begins with its lease and is cancelled when the lease is lost; the lease is given back when the work ends
+        by itself.
+Rule 2: a process with fewer leases takes a free one sooner, so that they spread; none is ever taken away.
 """
 
 import asyncio
@@ -18,10 +19,10 @@ from rejoinder.store.base import AnyLease, NamedLease, Renewal, ShardOwners, Sha
 log = logging.getLogger(__name__)
 
 HEAD_START_SECONDS: Final = 0.3
-"""Seconds by which others may be faster, for each that this process has already."""
+"""Head start of other processes, in seconds for each lease that this process already has."""
 
 Work = Callable[[NamedLease | None], Coroutine[Any, Any, None]]
-"""Is given the lease under which it runs; None: the store is this process's alone."""
+"""Called with the lease under which it runs; None if only this process uses the store."""
 
 
 class Duties:
@@ -29,7 +30,7 @@ class Duties:
         self._store = store
         self._holder = holder
         self._held: dict[str, HeldLease[NamedLease]] = {}
-        self._wanted: dict[str, asyncio.Event] = {}  # set when nobody has it
+        self._wanted: dict[str, asyncio.Event] = {}  # set when no process has the lease
 
     @property
     def leases(self) -> tuple[NamedLease, ...]:
@@ -39,8 +40,8 @@ class Duties:
         return name in self._held
 
     async def do(self, name: str, work: Work, tasks: Tasks) -> None:
-        """Does the work, among these tasks, whenever this process has the lease, until it ends by itself; raises what
-        it raises."""
+        """Does the work in these tasks whenever this process has the lease, until the work ends by itself. Raises what
+        the work raises."""
         if self._store.lease_seconds is None:
             return await work(None)
         free = self._wanted.setdefault(name, asyncio.Event())
@@ -59,7 +60,7 @@ class Duties:
         try:
             lease = await self._store.claim_named(name, self._holder)
         except StoreUnavailable as fault:
-            log.debug("not now: %s", fault)  # the store has logged it already
+            log.debug("skipped for now: %s", fault)  # the store has logged it already
             return None
         if lease is None:
             return None
@@ -88,10 +89,10 @@ class Duties:
         try:
             await self._store.release(held.lease)
         except StoreUnavailable as fault:
-            log.debug("not now: %s", fault)
+            log.debug("skipped for now: %s", fault)
 
     def look(self, owners: ShardOwners) -> None:
-        """Goes for what nobody has."""
+        """Tries to get leases that no process has."""
         for name, free in self._wanted.items():
             if name not in self._held and name not in owners.named:
                 free.set()
@@ -104,7 +105,7 @@ class Duties:
                 held.lose()
 
     def look_at_deadlines(self) -> None:
-        """Ends what has run out, also when it is about to do nothing."""
+        """Ends work whose lease has expired, even if it is idle."""
         for held in tuple(self._held.values()):
             if not held.holds:
                 log.debug("%s: the lease has run out here", held.lease.name)

@@ -1,7 +1,7 @@
-"""An engine's hold on its shard, and the one thing to ask before anything reaches the outside (SC-3).
+"""An engine's hold on its shard. It must be checked before anything is sent to the outside (SC-3).
 
-The deadline is the local side of the lease. It can only end it earlier than the store would: it counts from when the
-renewal was sent, on a clock that goes on while the machine sleeps, and leaves a margin for the call itself.
+The deadline is the local side of the lease. It always ends before the lease does in the store: it counts from when the
+renewal was sent, on a clock that also runs while the machine sleeps, and leaves a margin for the call itself.
 """
 
 import logging
@@ -16,13 +16,13 @@ from rejoinder.store.base import AnyLease, Lease
 log = logging.getLogger(__name__)
 
 MARGIN: Final = 2.0
-"""Seconds before the lease runs out after which nothing is begun any more; at most a fifth of a short lease."""
+"""How many seconds before the lease expires nothing new is begun; at most a fifth of a short lease."""
 
 _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def boot_time() -> float:
-    """Seconds, those included in which the machine was suspended."""
+    """Seconds since the machine started, including the time for which it was suspended."""
     return time.clock_gettime(_CLOCK)
 
 
@@ -48,7 +48,7 @@ class HeldLease(Generic[Held]):
         return not self._over
 
     def check(self) -> None:
-        """To be called right before every call of a platform and every answer to an agent."""
+        """Call this right before every call to a platform and every answer to an agent."""
         if not self.holds:
             what = f"shard {self.lease.shard}" if isinstance(self.lease, Lease) else self.lease.name
             raise LeaseLost(f"{self.lease.holder} no longer holds {what}")
@@ -58,12 +58,12 @@ class HeldLease(Generic[Held]):
             self.deadline = deadline
 
     def lose(self) -> None:
-        """Ends it at once and for good; a later claim is another HeldLease."""
+        """Ends the hold at once and for good; a later claim makes another HeldLease."""
         if self._over:
             return
         self._over = True
-        for told in self._told:
-            told()
+        for callback in self._told:
+            callback()
 
 
 UNENDING: Final = HeldLease(Lease(0, "this process", 0))
@@ -71,5 +71,5 @@ UNENDING: Final = HeldLease(Lease(0, "this process", 0))
 
 
 def deadline_of(sent: float, seconds: float | None) -> float:
-    """Until when a lease of so many seconds may be used that was asked for at this time."""
+    """Until when a lease of this duration may be used if it was requested at `sent`."""
     return inf if seconds is None else sent + seconds - min(MARGIN, seconds / 5)

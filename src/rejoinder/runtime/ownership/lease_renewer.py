@@ -1,7 +1,7 @@
-"""Renews the leases in a thread of its own, as long as the loop moves (SC-5).
+"""Renews the leases in a thread of its own, as long as the event loop is alive (SC-5).
 
-A loop that is busy for a moment loses nothing; one that hangs loses its shards, as a process that has died would. The
-thread decides nothing: what it learns is told in the loop.
+A loop that is busy for a moment loses nothing; one that hangs loses its shards, as if the process had died. The thread
+decides nothing: it passes the results to the loop.
 """
 
 import asyncio
@@ -17,15 +17,15 @@ from rejoinder.store.base import AnyLease, Renewal, SharedStore
 log = logging.getLogger(__name__)
 
 EVERY: Final = 0.3
-"""After which part of a lease it is renewed."""
+"""The part of a lease after which it is renewed."""
 STILL: Final = 0.5
-"""After which part of a lease without a sign of the loop nothing is renewed for it."""
+"""If the loop shows no sign of life for this part of a lease, nothing is renewed."""
 
 Renewed = Callable[[float, tuple[AnyLease, ...], Renewal], None]
 
 
 class LeaseRenewer:
-    """`leases` is asked in the loop; `renewed` is called in the loop with when the renewal was sent."""
+    """Both `leases` and `renewed` are called in the loop; `renewed` gets the time at which the renewal was sent."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class LeaseRenewer:
         self._ends = threading.Event()
 
     async def run(self) -> None:
-        """Shows that the loop moves until it is cancelled."""
+        """Shows that the loop is alive, until it is cancelled."""
         loop = asyncio.get_running_loop()
         self._asked = self._leases()
         thread = threading.Thread(target=self._renew, args=(loop,), name="rejoinder-leases", daemon=True)
@@ -71,7 +71,7 @@ class LeaseRenewer:
             try:
                 renewal = asyncio.run(self._store.renew(self._holder, asked, claims=self._claims))
                 loop.call_soon_threadsafe(self._renewed, sent, asked, renewal)
-            except (StoreUnavailable, OSError) as fault:  # a loop for the call takes file descriptors, too
-                log.debug("not now: %s", fault)  # the store has logged it already
+            except (StoreUnavailable, OSError) as fault:  # a loop for the call needs file descriptors, too
+                log.debug("skipped for now: %s", fault)  # the store has logged it already
             except RuntimeError:  # the loop has ended
                 return

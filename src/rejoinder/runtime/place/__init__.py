@@ -1,4 +1,4 @@
-"""Decides each message and writes down what follows from the decision.
+"""Decides each message and writes what follows from the decision.
 
 built in          room
 the way in        decider, debounce, acceptance_order

@@ -1,4 +1,5 @@
-"""One session, one order (IN-76): messages enter a session in the order of their acceptance, from whichever place.
+"""One session, one order (IN-76): messages enter a session in the order of their acceptance, from whichever place they
+come.
 
 Each place decides its messages one after the other, but several places may share a session, and one of them may take
 longer to decide. A message waits only for messages accepted before it, so there can be no deadlock.
@@ -19,12 +20,12 @@ class Ticket:
     def __init__(self, keys: tuple[str, ...], before: "tuple[Ticket, ...]") -> None:
         self.keys = keys
         self.before = before
-        """Those of earlier messages, for the same sessions."""
+        """The tickets of earlier messages for the same sessions."""
         self._over = False
-        self._waited_for: asyncio.Event | None = None  # few are
+        self._waited_for: asyncio.Event | None = None  # made on demand: few tickets are waited for
 
     async def turn(self) -> None:
-        """Returns when every message before it has entered its session, or has ended without."""
+        """Returns when every earlier message has entered its session, or has ended without entering."""
         for ticket in self.before:
             await ticket._end()
 
@@ -43,18 +44,18 @@ class Ticket:
 
 
 class Arrival(Struct, frozen=True, eq=False):
-    """What a sender typed in one go, waiting to be decided. `ticket` covers the sessions of all agents here."""
+    """The messages a sender typed in one go, waiting to be decided. `ticket` covers the sessions of all agents here."""
 
     events: tuple[InboxEvent, ...]
     members: tuple[str, ...]
-    """Our agents where it was said; those of a room are several."""
+    """Our agents in the place where it was said; a room has several."""
     ticket: Ticket
     rules: Rules
-    """Those in effect when it came; it is decided by them."""
+    """The rules in effect when it came; it is decided by these."""
     understood: tuple[Step, ...] = ()
-    """What had to be understood of it before it could be decided."""
+    """The steps of understanding its media, if that was needed before the decision."""
     is_spoken: bool = False
-    """What it wants spoken has been, or could not be."""
+    """Whether the speech it requested has been made, or could not be made."""
 
 
 class AcceptanceOrder:
@@ -68,7 +69,7 @@ class AcceptanceOrder:
         return ticket
 
     def give_back(self, ticket: Ticket) -> None:
-        """Its message has entered its session, or never will."""
+        """Releases the ticket: its message has entered its session, or never will."""
         for key in ticket.keys:
             if self._last.get(key) is ticket:
                 del self._last[key]

@@ -1,4 +1,4 @@
-"""Who has asked to be let in, who was let in and who was shut out again: read per account, written through."""
+"""Who has asked to be let in, who was let in and who was shut out again: read for each account, written through."""
 
 from datetime import datetime
 from time import monotonic
@@ -27,11 +27,11 @@ Place = tuple[str, str]
 NO_REQUESTS = pairing.PairingCodes()
 MOST_PLACES = 1000
 FRESH = 2.0
-"""Seconds for which what was read is trusted: an owner may approve a sender from outside the engine, too."""
+"""How long rows that were read are trusted, in seconds: an owner may also approve a sender from outside the engine."""
 
 
 class Access:
-    """Returns verbs for the caller to write; what they change is read again before the next message is decided."""
+    """Returns verbs for the caller to write; the rows they change are read again before the next message is decided."""
 
     def __init__(self, settings: Live[RuntimeSettings], store: Store) -> None:
         self._settings = settings
@@ -66,17 +66,17 @@ class Access:
         )
 
     def allow(self, channel: str) -> Ids | None:
-        """The allow list as owners have edited it; None when they have not."""
+        """The allow list as owners have edited it; None if they have not."""
         return self._allow[channel]
 
     def edit(self, wish: EditAllowList) -> tuple[EditAllow | Unpair, ...]:
-        """Taking a sender off the list also removes their earlier pairing, which would still let them in."""
+        """Taking a sender off the list also removes an earlier pairing, which would still let them in."""
         edit = EditAllow(AllowEdit(wish.channel, wish.entry, wish.listed))
         if wish.listed:
             return (edit,)
-        meant = ids_of_entry(wish.channel, wish.entry, self._settings.now.rules)
+        ids = ids_of_entry(wish.channel, wish.entry, self._settings.now.rules)
         paired = self._paired[wish.channel]
-        return (edit, *(Unpair(each) for each in paired if meant.named(each.account, (each.sender,))))
+        return (edit, *(Unpair(each) for each in paired if ids.named(each.account, (each.sender,))))
 
     def request_pairing(self, effect: AskPairing, now: datetime) -> PutPairingRequest:
         place = (effect.channel, effect.account)
@@ -87,10 +87,10 @@ class Access:
         return PairSender(code, now)
 
     def changed(self, place: Place) -> None:
-        """A change to this channel has been written, so what was read of it is out of date."""
+        """A change to this channel has been written: forgets what was read of it."""
         for known in [known for known in self._read if known[0] == place[0]]:
             del self._read[known]
 
     def forget(self) -> None:
-        """Any of it may have been changed from outside the engine."""
+        """Rows may have been changed from outside the engine: forgets everything that was read."""
         self._read.clear()

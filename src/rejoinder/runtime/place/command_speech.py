@@ -1,8 +1,8 @@
-"""What a command wants spoken is spoken before the command is decided (ME-2).
+"""Speaks the words of a command before the command is decided (ME-2).
 
-Speaking takes a while, and the decision holds its session. So it is done ahead: the decision finds the voice note and
-plans it in its own commit. If the process is killed meanwhile, the command is still to be decided, and what was spoken
-already is found under the key of its event.
+Speaking takes a while, and a decision locks its session. So the voice note is made in advance, and the decision plans
+it in its own commit. If the process is killed meanwhile, the command is still undecided, and a finished note is found
+under the key of its event.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class CommandSpeech:
             task.cancel()
 
     def take(self, event: int) -> list[PlannedOperation] | str:
-        """The message with the voice note, or what is said in its place."""
+        """The message with the voice note, or the words to say instead."""
         return self._made.pop(event, STOPPED)
 
     async def _speak(self, event: int, text: str, speech: Speech, here: Conversation) -> None:

@@ -1,7 +1,7 @@
-"""What a decision leads to: one commit that stores it, with the start of its turn if that is immediate (DU-12).
+"""Carries out a decision: one commit stores it, with the start of its turn if that is immediate (DU-12).
 
-Before that commit nothing has an effect. After it the message is settled or waits in a lane, and then hooks are told
-and replies sent.
+Nothing takes effect before that commit. After it the message is settled or waits in a lane; then hooks are told and
+replies are sent.
 """
 
 from collections.abc import Coroutine

@@ -1,4 +1,4 @@
-"""Waits while a sender is still typing (IN-76); `inbound.debounce` says which messages go on together."""
+"""Waits while a sender is still typing (IN-76); `inbound.debounce` says which messages are decided together."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""Decides the messages of each place one after the other, in the order in which they came.
+"""Decides the messages of each place one after the other, in the order of their arrival.
 
-The channel that delivers them does not wait for the decisions. What a decision leads to is in consequences.py.
+The channel that delivers them does not wait for the decisions. consequences.py carries these out.
 """
 
 import asyncio
@@ -128,10 +128,10 @@ class Decider:
                 try:
                     await until_available(self._store, fault)
                 except StoreUnavailable:
-                    self._precedence.give_back(arrival.ticket)  # the gateway ends: release those that wait behind it
+                    self._precedence.give_back(arrival.ticket)  # the gateway ends: releases those behind it
                     raise
                 continue
-            except Superseded as lost:  # something the decision was based on has changed outside the engine
+            except Superseded as lost:  # something that the decision was based on was changed from outside the engine
                 log.info("%s; it is decided again", lost)
                 self._gatherer.read_again()
                 if (again := again + 1) < DECIDED_AGAIN:
@@ -141,7 +141,7 @@ class Decider:
                     continue  # it could not be stored and was forgotten; the platform will deliver it again
                 log.exception("a message of %s could not be decided", queue.conversation.channel.name)
                 failed = f"failed: {type(error).__name__}"
-                with suppress(Superseded):  # its decision was already written; the failure came later
+                with suppress(Superseded):  # the decision was already written; the failure came later
                     await WriteBatch(*(SettleEvent(event.id, failed) for event in arrival.events)).insist(self._store)
             else:
                 if further is not None and next(iter(queue.arrived), None) is arrival:
@@ -153,7 +153,8 @@ class Decider:
             again = 0
 
     async def _decide(self, arrival: Arrival, conversation: Conversation) -> Arrival | None:
-        """Returns the message if it first had to be understood or spoken, and now has to be decided again."""
+        """Returns the arrival if its media had to be understood or its words spoken first, and it has to be decided
+        again."""
         now, rules, here, keys = self._clock(), arrival.rules, arrival.members, arrival.ticket.keys
         before, event = arrival.events[:-1], arrival.events[-1]
         inbound = _as_one(arrival.events)
@@ -206,14 +207,14 @@ class Decider:
     async def _speak(
         self, arrival: Arrival, message: InboundMessage, session: Session, here: Conversation, words: str
     ) -> Arrival:
-        """Speaks what a command wants spoken; the session is not locked meanwhile."""
+        """Speaks the words of a command; the session is not locked meanwhile."""
         settings = self._settings.now
         speech = speech_of(message, session, settings, here, self._agents[session.agent])
         await self._spoken.speak(arrival.events[-1].id, words, speech, here)
         return replace(arrival, is_spoken=True)
 
     async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
-        """Values for an option of a command that is being typed (CH-9); nothing is stored of it."""
+        """Suggests values for an option of a command that is being typed (CH-9); nothing is stored."""
         now, rules = self._clock(), self._settings.now.rules
         inbound = typed_out(typed, rules)
         channel, conversation = channel_rules(rules, inbound.channel), self._conversations.of(inbound)
@@ -227,8 +228,8 @@ class Decider:
         return suggestions(outcome.message, option, rules)
 
     async def _into_thread(self, decision: Decision, inbound: Inbound) -> Decision:
-        """The turn belongs to the thread that its answer opens, before that thread exists (CH-2). `inbound`: the
-        message as it stands in that thread."""
+        """Moves the turn to the thread that its answer will open, before that thread exists (CH-2). `inbound`: the
+        message as it appears in that thread."""
         there = self._conversations.of(inbound)
         await there.open(decision.now)
         message = replace(decision.result.message, inbound=inbound)
@@ -241,7 +242,7 @@ def _as_one(group: tuple[InboxEvent, ...]) -> Inbound:
 
 
 def _keys(inbound: Inbound, settings: SessionSettings, agents: tuple[str, ...]) -> tuple[str, ...]:
-    """The sessions it may enter, one for each of these agents; usually there is only one."""
+    """The keys of the sessions it may enter, one for each of these agents; usually there is only one."""
     if len(agents) == 1:
         return (session_key(inbound, settings, agents[0]),)
     return tuple([session_key(inbound, settings, agent) for agent in agents])

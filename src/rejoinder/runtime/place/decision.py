@@ -16,20 +16,20 @@ class Decision(Struct, frozen=True):
 
     event: InboxEvent
     before: tuple[InboxEvent, ...]
-    """What its sender typed just before it, decided together with it as one message."""
+    """Events that its sender typed just before it, decided together with it as one message."""
     conversation: Conversation
-    """Where it was said."""
+    """Where the message was said."""
     answered_in: Conversation
-    """Where its turn is answered: another one if the answer opens a thread (CH-2)."""
+    """Where its turn is answered; this differs if the answer opens a thread (CH-2)."""
     agent: str
     members: tuple[str, ...]
     """Our agents in this conversation: one, or those of a room."""
     now: datetime
     result: StageResult
     bot_turns: BotTurns
-    """Those of the place, this message included."""
+    """The bot turns of the place, including this message."""
     ours: bool
-    """One of the members said it."""
+    """Whether one of the members said it."""
 
 
 def asking(decision: Decision) -> EffectContext:

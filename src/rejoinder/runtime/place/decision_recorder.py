@@ -1,5 +1,5 @@
-"""What every decision leads to, whether it gets a turn or not: a message of the index, a trace, replies, and what its
-effects want written. All of it is one batch, to which its caller adds; once that is written, hooks and replies follow.
+"""Records a decision, whether it gets a turn or not: index entries, a trace, replies, and the verbs of its effects. All
+of this is one batch, to which the caller may add; hooks and replies follow once it is written.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,14 +24,14 @@ from rejoinder.store.base import IndexedMessage, PutHookEvents, SettleEvent, Tra
 
 
 class DecisionRecord(Struct, frozen=True):
-    """A decision on its way into the store."""
+    """A decision that is about to be stored."""
 
     batch: WriteBatch
     noted: Callable[[], tuple[IndexedMessage, ...]]
-    """Its messages as the index has them, once the batch is written."""
+    """Returns its messages as the index has them, once the batch is written."""
     performed: Sequence[EffectResult]
     speaks: bool
-    """Something is said in answer."""
+    """Whether there are replies."""
     by_owner: bool
 
 
@@ -87,12 +87,12 @@ class DecisionRecorder:
             self._notice_press(conversation, inbound.reply_context)
 
     def keep(self, held: HeldSession, session: Session, conversation: Conversation) -> None:
-        """The session has been written as it is now."""
+        """Notes that the session has been written in this state."""
         self.started(held, session, conversation)
         held.mark_stored(session)
 
     def started(self, held: HeldSession, session: Session, conversation: Conversation) -> None:
-        """A new session starts with the first thing it has to remember: a choice, or a turn."""
+        """Tells hooks of a new session: it starts with the first thing it has to remember, a choice or a turn."""
         if held.is_new:
             self._hooks.tell(_start(session, conversation), kept=True)
 
@@ -100,12 +100,13 @@ class DecisionRecorder:
         return self._hooks.kept(_start(session, conversation)) if held.is_new else ()
 
     def _prefix(self, decision: Decision) -> Prefix:
-        """A message that was answered before its session was looked up is answered as in a new one."""
+        """The prefix of the replies. A message that was answered before its session was looked up is answered as in a
+        new session."""
         session = decision.result.session or Session("", decision.agent, decision.now, decision.now)
         return prefix_of(decision.result.message, session, self._settings.now)
 
     def _notice_press(self, conversation: Conversation, context: ReplyContext) -> None:
-        """A button was pressed and dealt with; there is nothing to say to the person (CH-10)."""
+        """Acknowledges a pressed button if there is nothing to say to the person (CH-10)."""
         if can(conversation.channel, AcknowledgesPresses):
             self._tasks.start("press", _acknowledge(conversation.channel, conversation, context))
 

@@ -1,8 +1,8 @@
 """Performs what a decision asks for besides words and turns (IN-62).
 
-An effect may give its own answer: what was asked for, or why it could not be had. That replaces the decision's own
-replies, so the user is never told that something was done when it was not. What has to survive a crash is not done
-here: the effect returns verbs, which are written in the commit that stores the decision.
+An effect may give its own answer: the requested information, or why it failed. This replaces the decision's own
+replies, so the user is never told that something was done when it was not. Changes that have to survive a crash are not
+made here: the effect returns verbs, which are written in the commit that stores the decision.
 """
 
 import logging
@@ -60,11 +60,11 @@ log = logging.getLogger(__name__)
 
 
 def _nothing() -> None:
-    """Nothing is left to do."""
+    """The default: nothing is left to do."""
 
 
 class EffectResult(Struct, frozen=True):
-    """What is still to be written for an effect, what to do once that is written, and what it says in answer."""
+    """The verbs to write for an effect, what to do once they are written, and what the effect says in answer."""
 
     verbs: tuple[Verb[Any], ...] = ()
     then: Callable[[], None] = _nothing
@@ -75,12 +75,12 @@ DONE = EffectResult()
 
 
 class EffectContext(Struct, frozen=True):
-    """A decision that asks for something to be done."""
+    """The decision for which an effect is performed."""
 
     event: InboxEvent
     message: InboundMessage
     session: Session | None
-    """As the decision leaves it; None if the decision was made before the session was looked up."""
+    """The session as the decision leaves it; None if the decision was made before the session was looked up."""
     conversation: Conversation
     agent: str
     """The agent whose session it is about."""
@@ -115,9 +115,9 @@ class Effects:
         self._revise = revise
 
     def as_turn(self, result: StageResult, agent: str) -> StageResult | None:
-        """Work that takes the agent's time is done by a turn, which waits for earlier turns and can be stopped (TU-23).
+        """Turns a request for work by the agent into a turn, which waits for earlier turns and can be stopped (TU-23).
 
-        None: this decision asks for no such work.
+        Returns None if the decision requests no such work.
         """
         wanted = [effect for effect in result.effects if isinstance(effect, CompactSession)]
         if not wanted or not can(self._agents[agent], CanCompact):
@@ -172,7 +172,7 @@ class Effects:
         return DONE
 
     async def _stop_elsewhere(self, route: Route, asked: InboxEvent) -> tuple[Verb[Any], ...]:
-        """Sessions of other homes may work for this place, too: those of jobs (SC-15)."""
+        """Stops work of other homes for this place: sessions of jobs may be at home elsewhere (SC-15)."""
         services = self._parts.services
         if services.shards == 1:
             return ()
@@ -181,15 +181,15 @@ class Effects:
         return tuple([AskHome(each, stop) for each in sessions if not services.is_at_home(each)])
 
     async def _resend(self, route: Route | None, outbox: Outbox) -> str:
-        """What was never confirmed or was given up is sent again, what is quarantined is run again (DU-2, DU-3)."""
+        """Sends again what was never confirmed or was given up, and runs again what is quarantined (DU-2, DU-3)."""
         sent, again = await outbox.resend(route), await self._parts.queue.readmission.want(route)
-        told = [f"Sent again: {sent}."] * bool(sent) + [f"Run again: {again}."] * bool(again)
-        if told:
-            return " ".join(told)
+        sentences = [f"Sent again: {sent}."] * bool(sent) + [f"Run again: {again}."] * bool(again)
+        if sentences:
+            return " ".join(sentences)
         return "Nothing is waiting to be sent again." if route is None else "Nothing here is waiting to be sent again."
 
     async def _attempted(self, command: GatewayCommand, asking: EffectContext) -> EffectResult:
-        """A command that fails is told to the person in a sentence, and to the log (IN-60)."""
+        """Runs a command. If it fails, the person gets a sentence and the log the details (IN-60)."""
         try:
             return await self._run_command(command, asking)
         except (StoreUnavailable, Superseded):
@@ -199,7 +199,7 @@ class Effects:
             return EffectResult(says=f"That failed ({type(problem).__name__}); the gateway's log has the details.")
 
     async def _reset(self, session: str, agent: str) -> None:
-        """The lane forgets what waits, and the agent what was said; its saved session id is cleared with the commit."""
+        """The lane forgets what waits, and the agent what was said; the commit clears its saved session id."""
         await self._parts.subagents.stop_of(session)
         await self._parts.queue.lanes.forget(session)
         speaker = self._agents[agent]

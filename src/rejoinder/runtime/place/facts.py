@@ -1,4 +1,4 @@
-"""Gathers the facts by which the inbound floor decides a message."""
+"""Gathers the facts that the inbound floor needs to decide a message."""
 
 from datetime import datetime
 
@@ -73,12 +73,12 @@ class FactGatherer:
         ours: bool,
     ) -> Facts:
         """`session` and `agent`: where the message would go. `turns`: the bot turns, including this message. `quoted`:
-        the message it replies to. `ours`: one of our own agents wrote it."""
+        the message it replies to. `ours`: whether one of our own agents wrote it."""
         here, sender = conversation.messages.facts, inbound.sender
         place, of_group, of_sender = (inbound.channel, inbound.account), 0, 0
         await self._access.read(place)
-        asked = self._turn_runner.questions.are_elsewhere(conversation.route)
-        if asked or here.elsewhere:  # only the owner of the chat is notified of what is asked there
+        questions_here = self._turn_runner.questions.are_elsewhere(conversation.route)
+        if questions_here or here.elsewhere:  # only the engine that owns the chat is notified
             await self._turn_runner.questions.look_elsewhere()
         if inbound.chat.kind != "direct":
             of_group, of_sender = await self._turns_today(inbound, channel, now)
@@ -119,7 +119,7 @@ class FactGatherer:
         session: str,
         agent: str,
     ) -> Facts:
-        """Adds the facts that only commands and directives ask for."""
+        """Adds the facts that only commands and directives need."""
         speaker = self._agents.get(agent)
         runs = self._with_status(facts.run_facts, session, speaker)
         if "parts" in needs:
@@ -146,7 +146,7 @@ class FactGatherer:
         return await speaker.list_models() if can(speaker, CanListModels) else ()
 
     async def _modes(self, agent: str) -> tuple[str, ...]:
-        """The modes of its own that the agent lists."""
+        """The agent's own modes, as it lists them."""
         speaker = self._agents.get(agent)
         return await speaker.list_modes() if can(speaker, CanListModes) else ()
 
@@ -163,7 +163,7 @@ class FactGatherer:
         return of_group, of_sender
 
     async def _trace(self, quote: Quote | None, conversation: Conversation) -> tuple[Step, ...]:
-        """The trace of the message that this one replies to, or else of the latest, also if it is no longer in
+        """The trace of the message that this one replies to, or else of the latest message, even if it is no longer in
         memory."""
         if quote is None:
             if not conversation.has_traces:
@@ -175,7 +175,7 @@ class FactGatherer:
         return conversation.trace_of(quoted)
 
     async def _recall_traces(self, conversation: Conversation) -> None:
-        """The traces of the latest messages, back to one that was no command."""
+        """Reads the traces of the latest messages, back to one that was not a command."""
         found: list[tuple[str, tuple[Step, ...]]] = []
         for known in tuple(conversation.messages.latest(MOST_RECALLED)):
             if known.kind != "own" and (steps := await self._stored_trace(known.id)):

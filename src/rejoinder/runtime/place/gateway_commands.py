@@ -1,4 +1,4 @@
-"""Does what a command asks of the gateway itself, beyond words, sessions and turns."""
+"""Carries out commands to the gateway itself that go beyond words, sessions and turns."""
 
 import asyncio
 import logging
@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 EVERYTHING = -1
 MOST_SHOWN = 6000
-"""Characters of a transcript that a chat is given as text."""
+"""The most characters of a transcript that are sent to a chat as text."""
 
 
 class GatewayCommands:
@@ -94,7 +94,7 @@ class GatewayCommands:
                 return await self._subagents.run(command, asking)
 
     def _speak(self, asking: EffectContext) -> EffectResult:
-        """Planned in the commit of the decision; it was spoken before."""
+        """Plans the voice note, which was made before, in the commit of the decision."""
         made, here = self._spoken.take(asking.event.id), asking.conversation
         if isinstance(made, str):
             return EffectResult(says=made)
@@ -117,12 +117,13 @@ class GatewayCommands:
         return context.context_report(agent.name, sizes, budget, kept)
 
     async def _remembered(self, agent: Agent, session: Session) -> list[PastExchange] | None:
-        """What the agent's model is told again with every turn; None if the agent keeps the conversation itself."""
+        """What the agent's model receives again with every turn; None if the agent keeps the conversation itself."""
         await self._turn_runner.restorer.restore(session.key, agent, session.started)
         return _past(agent.remembered(session.key)) if can(agent, CanShowMemory) else None
 
     async def _export(self, asking: EffectContext, session: Session) -> EffectResult:
-        """Planned in the commit of the decision. The channel keeps the file before that, under a key of the event."""
+        """Exports the transcript. The file is stored first, under a key of the event, and sending it is planned in the
+        commit of the decision."""
         entries = await self._store.transcript(session.key, session.started, EVERYTHING)
         if not entries:
             return EffectResult(says="Nothing has been said in this session yet.")
@@ -149,7 +150,7 @@ def _file(transcript: Transcript) -> bytes:
 
 
 def _shown(transcript: Transcript) -> str:
-    """Where no file can be sent: as much as fits into a chat, and where to find the rest."""
+    """The text for channels that cannot send files: as much as fits into a chat, and where to find the rest."""
     words, count = latest(transcript, MOST_SHOWN)
     code, total = fenced(words, "markdown"), len(transcript.entries)
     if count == total:

@@ -1,9 +1,9 @@
-"""What an edit or a deletion by a person leads to (CH-8).
+"""Handles edits and deletions by people (CH-8).
 
-Rule 1: a message that waits for its turn changes, or goes, in the store and in its lane.
-Rule 2: an agent that has been told the message is told of the edit with its next turn; no turn is fired. Of a deletion
-        it is told nothing: it cannot forget.
-Rule 3: what was only overheard is told with its new words, or not at all.
+Rule 1: a message that waits for its turn is changed or removed, in the store and in its lane.
+Rule 2: an agent that has already received the message is told of an edit with its next turn, and no turn is started for
+        that. It is not told of a deletion, because it cannot forget.
+Rule 3: a message that was only overheard is passed on with its new words, or not at all if it was deleted.
 """
 
 from msgspec import MsgspecError
@@ -69,12 +69,12 @@ class MessageEdits:
     async def _tell(self, put: Input, revision: ReviseMessage, conversation: Conversation) -> None:
         try:
             stored: StoredInput = unpack(put.payload)
-        except MsgspecError:  # of another version: the agent goes without
+        except MsgspecError:  # written by another version: the agent is not told
             return
         handle = conversation.messages.handle(revision.message) or revision.message
         text = (revision.text or "")[:LONGEST]
-        told = EDITED.format(name=put.event.inbound.sender.shown_name or "The sender", id=handle, text=text)
+        note = EDITED.format(name=put.event.inbound.sender.shown_name or "The sender", id=handle, text=text)
         async with self._sessions.changing(put.session, stored.agent, self._clock()) as held:
-            session = with_event(held.session, told)
+            session = with_event(held.session, note)
             await WriteBatch(*held.put_verbs(session)).write(self._store)
             held.mark_stored(session)

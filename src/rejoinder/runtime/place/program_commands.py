@@ -1,4 +1,5 @@
-"""Commands that only the program around the gateway can carry out: it knows the file and the page."""
+"""Commands that only the program around the gateway can carry out, because it knows the configuration file and the
+page."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
@@ -22,11 +23,11 @@ UNAVAILABLE: Final[dict[type[ProgramCommand], str]] = {
 class ProgramCommands:
     def __init__(self) -> None:
         self.tools = Toolbox()
-        """Served by the program, if it serves anything."""
+        """The tools of runs, which the program serves if it serves anything."""
         self._provided: dict[type[ProgramCommand], Callable[[Any], Awaitable[str]]] = {}
 
     def provide(self, kind: type[Kind], run: Callable[[Kind], Awaitable[str]]) -> None:
-        """`run` carries out commands of this kind and returns what the person is told."""
+        """Registers `run` for commands of this kind; it carries them out and returns what to tell the person."""
         self._provided[kind] = run
 
     async def run(self, command: ProgramCommand) -> str:

@@ -1,10 +1,10 @@
 """A restart that an owner commands.
 
 Rule 1: the command is settled before the gateway ends, so the next one does not find it and restart once more.
-Rule 2: a command older than this gateway has been obeyed by its start. So has a command that led to this start: where
-        nothing is stored, the platform may deliver it again.
+Rule 2: a command older than this gateway was obeyed by starting it. So was a command that led to this start, which the
+        platform may deliver again if nothing was stored.
 Rule 3: a gateway that could not start again keeps running, and says why.
-Rule 4: where several share a store, the command is passed on to all of them with the commit of its decision.
+Rule 4: if several gateways share a store, the commit of the decision passes the command on to all of them.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ REMEMBERED = 20
 
 
 class RestartCheck(Struct, frozen=True):
-    """What starts the gateway again. `check` raises the error that would keep it from starting; `obeyed` are the
+    """Lets the gateway be started again. `check` raises the error that would keep it from starting; `obeyed` are the
     commands that led to this start."""
 
     check: Callable[[], object]
     obeyed: tuple[str, ...] = ()
     returns: str = ""
-    """Which process this one was before it was started again, where others wait for it."""
+    """The name that this process had before it was started again, if others wait for its return."""
 
 
 class Restart(Struct, frozen=True):
@@ -44,11 +44,12 @@ class Restart(Struct, frozen=True):
 
 
 AskAll = Callable[[str, datetime], Awaitable[tuple[Verb[Any], ...]]]
-"""Gives what is to be written to ask all gateways of a store: which command it was, and when it was accepted."""
+"""Takes the command and when it was accepted; returns the verbs that ask all gateways on a store to restart."""
 
 
 class Restarting:
-    """`restart_check`: None where nothing would start the gateway again. `ask_all`: None where it is the only one."""
+    """`restart_check`: None if nothing would start the gateway again. `ask_all`: None if this is the only gateway on
+    its store."""
 
     def __init__(
         self,

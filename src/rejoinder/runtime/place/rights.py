@@ -1,4 +1,4 @@
-"""Who may use a command, asked where nobody has typed it: for notices that name one, and for what a page shows."""
+"""Says who may use a command before anybody has typed it: for notices that mention the command, and for pages."""
 
 from typing import Final
 
@@ -27,12 +27,13 @@ class Rights:
 
     async def may_resend(self, inbound: Inbound) -> bool:
         """Whether the person who wrote this may use `/resend` there."""
-        if inbound.entry == "cron" and inbound.chat.kind != "direct":  # the owner's job; others read it there
+        if inbound.entry == "cron" and inbound.chat.kind != "direct":  # the job is an owner's, but others read the chat
             return False
         return await self._may(RESEND, inbound)
 
     async def may_see_subagent(self, inbound: Inbound, subagent: StoredSubagent) -> bool:
-        """Whether `/subagents` would tell this person of this run: one beside their own session (TU-36)."""
+        """Whether `/subagents` would show this sub-agent to this person: only if it belongs to their own session
+        (TU-36)."""
         of = session_key(inbound, self._settings.now.rules.settings.session, agent_of(subagent.root))
         return of == subagent.root and await self._may(SUBAGENTS, inbound)
 

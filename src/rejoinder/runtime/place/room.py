@@ -1,4 +1,5 @@
-"""The places of an engine, built from top to bottom: what a decision needs, the decision, and what follows from it."""
+"""Builds the places of an engine, from top to bottom: the facts for a decision, the decision, and what follows from
+it."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from rejoinder.runtime.session.turn_runner import AgentTurnRunner
 
 
 class ProcessControl(Struct, frozen=True):
-    """What commands in a chat may do with the process."""
+    """What chat commands may do with the process."""
 
     restarting: Restarting
     program: ProgramCommands

@@ -1,4 +1,4 @@
-"""A channel's room log: what its people say reaches the inbox in the same commit (SC-14)."""
+"""A channel's room log: messages of its people reach the inbox in the same commit (SC-14)."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -15,7 +15,7 @@ class Record(Protocol):
 
 
 class StoredLog:
-    """The log that is named like its channel, as the store has it."""
+    """Read access to the log in the store that has the channel's name."""
 
     def __init__(self, name: str, store: StoreReader) -> None:
         self._name = name
@@ -53,7 +53,7 @@ class StoredLog:
 
 
 class ChannelLog(StoredLog):
-    """The same, for its channel, which writes it."""
+    """The same log for its channel, which may also write it."""
 
     def __init__(self, name: str, record: Record, store: Store, clock: Callable[[], datetime]) -> None:
         super().__init__(name, store)

@@ -1,8 +1,8 @@
 """Shell commands that an owner runs on the gateway's machine (IN-61).
 
 Rule 1: the command is settled before it is run, so it runs at most once, whatever happens meanwhile.
-Rule 2: it runs in a session and a process group of its own, which is killed as a whole when the command has ended,
-        when its time is up and when the gateway ends.
+Rule 2: it runs in a session and a process group of its own. The whole group is killed when the command has ended, when
+        its time is up and when the gateway ends.
 Rule 3: its output cannot fill our memory: only the end is kept, and shown without secrets.
 Rule 4: it has no input, and gets only those of our environment variables that every program needs.
 """
@@ -31,7 +31,7 @@ MOST_SAID = 3500
 """How many characters of its output are shown."""
 MOST_KEPT = 64 * 1024
 LAST_OUTPUT = 0.2
-"""Seconds for output that is still in the pipe, or is written by processes the command left behind."""
+"""Seconds to wait for output that is still in the pipe, or is written by processes that the command left behind."""
 WITH_THE_GATEWAY = "It was ended with the gateway."
 _COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
@@ -115,7 +115,7 @@ class _Command(asyncio.SubprocessProtocol):
     # --- called by the event loop ---------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.SubprocessTransport, transport)  # uvloop's is not of that class
+        self._transport = cast(asyncio.SubprocessTransport, transport)  # uvloop's transport does not inherit from it
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._written += len(data)
@@ -148,7 +148,7 @@ class _Command(asyncio.SubprocessProtocol):
 
 
 def told(ran: ShellResult) -> str:
-    """The message about it: its output as code, and what went wrong."""
+    """The message about a command that ran: its output as code, and what went wrong."""
     text = _COLOURS.sub("", ran.output.decode("utf-8", "replace").replace("\r\n", "\n"))
     lines = [harmless(line.expandtabs()).rstrip() for line in text.splitlines()]
     output = "\n".join(lines).strip("\n")

@@ -21,7 +21,7 @@ class TurnCounts:
         return await self._count(inbound, inbound.sender.id, now)
 
     def add(self, inbound: Inbound, now: datetime) -> None:
-        """Adds a turn to the counts held here; the others are read from the store when they are needed."""
+        """Adds a turn to the counts in memory; other counts are read from the store when they are needed."""
         if not self._turns:
             return
         for sender in (None, inbound.sender.id):

@@ -1,8 +1,8 @@
-"""Routes an event to the agents that are to answer it: it is stored for their sessions, and enters their lanes.
+"""Routes an event to the agents that answer it: stores it for their sessions and puts it into their lanes.
 
 Rule 1: a turn that starts at once begins in the same commit that routes its event (DU-12).
-Rule 2: an event is routed once, to all its sessions in one commit. They are locked until then, so that each is
-        stored as this decision found it.
+Rule 2: an event is routed once, to all its sessions in one commit. They stay locked until then, so that each is stored
+        as this decision found it.
 """
 
 from collections.abc import Callable
@@ -33,8 +33,8 @@ from rejoinder.turns.modes import QueueSettings
 
 
 class TurnPlace(Struct, frozen=True):
-    """Where a message of a turn is answered, and where it was said. `heard`: how many messages of the place of the
-    answer the agent will have been told."""
+    """Where a message is answered, and where it was said. `heard`: how many messages of the answering place the agent
+    will then have seen."""
 
     conversation: Conversation
     said_in: Conversation
@@ -93,8 +93,8 @@ class TurnRouting:
         record: DecisionRecord,
         own: HeldSession,
     ) -> None:
-        """`sessions`: by agent, all of them locked. `own`: the session of the decision, whether its agent answers or
-        not."""
+        """`sessions`: by agent, all of them locked. `own`: the session of the decision, even if its agent does not
+        answer."""
         result, conversation, event = decision.result, decision.conversation, decision.event
         message, session, batch = result.message, result.session or own.session, record.batch
         if session.agent not in message.agents:
@@ -102,7 +102,7 @@ class TurnRouting:
         there = decision.answered_in
         if there is conversation:
             heard, met = conversation.messages.count + 1 + len(decision.before), None
-        else:  # the message its thread hangs under is the first of the thread too
+        else:  # the message that the thread hangs under is also its first message
             met = there.unknown_messages_to_index((said_by(message),), decision.now)
             heard = there.messages.count + (met is not None)
         rooted = batch.add(met) if met is not None else None
@@ -164,7 +164,7 @@ class TurnRouting:
             granted = each.granted() if each.granted is not None else None
             if granted is None:
                 each.held.mark_stored(each.session)
-            elif not isinstance(granted, GrantedTurn):  # it is busy: the lane asks again, and waits
+            elif not isinstance(granted, GrantedTurn):  # the session is busy: the lane waits and tries again
                 await give_back(each.held, each.session, self._store)
                 granted = None
             agent, overheard = each.session.agent, ()

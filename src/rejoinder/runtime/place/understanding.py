@@ -1,6 +1,7 @@
 """Listens to the recordings of a message and reads the pages it links to, before it is decided (ME-1, ME-20).
 
-What came of it is kept with the event: a restart does not ask again. A failure is a sentence in place of the words.
+The result is stored with the event, so a restart does not repeat the work. After a failure, a sentence takes the place
+of the words.
 """
 
 import asyncio
@@ -32,11 +33,11 @@ PAGE_KEPT = timedelta(hours=1)
 PAGES_KEPT = 200
 LARGE = 1_000_000
 LARGE_AT_ONCE = 4
-"""Recordings of more bytes than that which are in memory at a time; smaller ones wait for nobody."""
+"""How many recordings larger than `LARGE` bytes are in memory at a time; smaller ones do not wait."""
 
 
 class UnderstoodSoFar(Struct):
-    """What came of it so far; by the id of a recording."""
+    """The results so far; recordings by their ids."""
 
     heard: dict[str, str]
     unheard: dict[str, str]
@@ -56,7 +57,7 @@ class Understanding:
     async def of(
         self, event: InboxEvent, wanted: MediaToUnderstand, conversation: Conversation
     ) -> tuple[InboxEvent, tuple[Step, ...]]:
-        """The event as it was understood, and what the trace says of that."""
+        """The event with what was understood, and the steps for its trace."""
         began, route = perf_counter(), conversation.route
         found = UnderstoodSoFar({}, dict(wanted.refused))
         task = self._tasks.start(f"understand:{route.channel}:{route.chat}", self._find(wanted, conversation, found))
@@ -75,7 +76,7 @@ class Understanding:
         return replace(event, inbound=inbound), _steps(found, perf_counter() - began)
 
     def stop(self, route: Route) -> None:
-        """What is being understood there is given up, and its message decided as it is."""
+        """Stops the work for this place; its message is decided as it is."""
         if (task := self._under_way.get(route)) is not None:
             task.cancel()
 
@@ -90,7 +91,7 @@ class Understanding:
                 log.warning("%s: %s was not heard: %s", channel.name, file.name, why.detail or why)
             except LeaseLost:
                 raise
-            except Exception:  # a channel may be foreign code; the message is decided without
+            except Exception:  # a channel may be foreign code; the message is decided without the words
                 found.unheard[file.id] = "something went wrong"
                 log.exception("%s failed while transcribing %r", channel.name, file.name)
 
@@ -112,7 +113,7 @@ class Understanding:
             return await hears.hear(file.name, file.mime, content)
 
     async def _read(self, address: str, conversation: Conversation) -> LinkedPage:
-        """A page is read once an hour in each chat."""
+        """Reads a page, at most once an hour in each chat."""
         reader, now = self._settings.now.media.reads_pages, self._clock()
         if reader is None:
             return LinkedPage(address, unread="links are no longer read here")
@@ -132,7 +133,7 @@ class Understanding:
 
 
 def _steps(found: UnderstoodSoFar, took: float) -> tuple[Step, ...]:
-    """One for each recording and page."""
+    """One step for each recording and page."""
     heard = [Step("listen", "heard") for _ in found.heard]
     unheard = [Step("listen", "not heard", why) for why in found.unheard.values()]
     pages = [Step("read link", "read" if page.unread is None else "not read", page.unread) for page in found.pages]

@@ -1,4 +1,4 @@
-"""The lane of each session: what waits for its turn, the turn that runs, and the turns that no message triggers.
+"""The lane of each session: the messages that wait for a turn, the turn that runs, and turns without a message.
 
 built in      room; parts, for those who need most of it
 waiting       lanes, lane, run_driver, run, turn_inputs, queueing, slots

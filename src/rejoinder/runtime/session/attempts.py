@@ -43,10 +43,10 @@ Compact = Callable[[str, Agent], Awaitable[bool]]
 
 
 class Attempts:
-    """Remembers between turns which credentials are cooling down, and which model each session was last told of."""
+    """Remembers between turns which credentials are cooling down, and which model each session was last told about."""
 
     def __init__(self, compact: Compact, check: Callable[[], None]) -> None:
-        """`check`: begins no try once the shard may be another's (SC-3)."""
+        """`check` raises once another process may own the shard, so that no try begins then (SC-3)."""
         self._compact = compact
         self._check = check
         self._cooldowns: Cooldowns = {}
@@ -55,10 +55,10 @@ class Attempts:
     async def run(
         self, agent: Agent, turn: Turn, attempt: Try, begun: Callable[[], bool], notice: Notice, no_such_model: Notice
     ) -> Failed | None:
-        """None when the turn was answered, otherwise the failure that could not be overcome.
+        """Returns None if the turn was answered, otherwise the failure that could not be overcome.
 
-        `notice` tells what only verbose sessions are told, `no_such_model` that there is no such model: who chose one
-        hears it.
+        `notice` is for what only verbose sessions are told. `no_such_model` tells a person that the model they chose
+        does not exist.
         """
         trial = begin(_models_of(agent, turn), self._cooldowns, monotonic())
         compacted = False

@@ -1,7 +1,7 @@
 """Turns that no message triggers: heartbeats and scheduled jobs (TU-28).
 
-They go through the same lanes as all turns, one after the other, and wait for whatever runs. They answer no message:
-their words go to their target, and where there is none the words are kept and logged.
+They go through the same lanes as all turns, one after the other, and wait for the turn that runs. They answer no
+message: their words go to their target; without one, the words are stored and logged.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ MOST_KEPT = 1000
 
 
 class Background(Struct, frozen=True, kw_only=True):
-    """A turn without a trigger. `session`: the session whose memory it uses; `target`: where its words go."""
+    """A turn that no message triggers. `session`: the session whose memory it uses. `target`: where its words go."""
 
     id: str
     agent: str
@@ -45,18 +45,19 @@ class Background(Struct, frozen=True, kw_only=True):
     target: Route | None = None
     model: str | None = None
     new_session: bool = False
-    """Whether the session starts over with it."""
+    """Whether the session starts anew with this turn."""
     heartbeat: bool = False
     subagent: bool = False
-    """Whether it is a turn of a sub-agent, of which nothing is posted (TU-36)."""
+    """Whether it is a turn of a sub-agent, whose words are not posted (TU-36)."""
     answerable: tuple[str, ...] = ()
-    """Who may answer what is asked in it."""
+    """Who may answer questions asked in it."""
     lifts: bool = True
-    """Whether only the operator's or owners' words led to it, so that a looser policy of the session holds in it."""
+    """Whether only words of the operator or of owners led to it, so that a looser policy of the session applies to
+    it."""
     untrusted: tuple[str, ...] = ()
-    """What it tells besides, from sources that nobody vouches for."""
+    """Additional texts from untrusted sources."""
     steer: bool = False
-    """Whether it goes into a turn under way, where the agent can do that."""
+    """Whether it joins a turn under way, if the agent can do that."""
 
     def inbound(self, route: Route) -> Inbound:
         """The turn as an event without a sender."""
@@ -75,9 +76,10 @@ class Background(Struct, frozen=True, kw_only=True):
 
 
 class BackgroundStarter:
-    """Begins such turns: one commit writes the turn, as a row like any message, and the tick that caused it.
+    """Begins turns without a message: one commit writes the turn, as a row like any message, and the tick that caused
+    it.
 
-    None begins before recovery is over: what an earlier process left comes first, and must be queued only once.
+    None begins before recovery is over: turns left by an earlier process come first, and must be queued only once.
     """
 
     def __init__(
@@ -105,9 +107,11 @@ class BackgroundStarter:
     async def begin(
         self, turn: Background, tick: Tick | None = None, also: tuple[Verb[Any], ...] = (), *, at_once: bool = False
     ) -> str | None:
-        """Returns None when the turn is in its session's queue; or why it gets no turn, and then nothing is written.
+        """Returns None once the turn is in its session's queue, or the reason why it gets none; then nothing is
+        written.
 
-        `also`: what is written with it. `at_once`: nothing of an earlier process is in its session's way.
+        `also`: verbs to write with it. `at_once`: does not wait for recovery, as an earlier process left nothing in
+        this session.
         """
         if not at_once:
             await self._recovered.wait()
@@ -158,7 +162,7 @@ class BackgroundStarter:
 
 
 class DiscardChannel:
-    """A channel for words that have no target, so that they are never lost silently."""
+    """The channel for words that have no target, so that they are never lost silently."""
 
     name = "nowhere"
     limits = Limits()

@@ -1,4 +1,4 @@
-"""Puts messages that wait in the store into the lanes of their sessions: after a restart, and out of quarantine."""
+"""Puts messages that wait in the store into the lanes of their sessions, after a restart and out of quarantine."""
 
 import logging
 
@@ -41,7 +41,8 @@ class Backlogs:
         self._clock = services.clock
 
     async def queue(self, backlog: Backlog) -> None:
-        """What waits for a thread that is to be opened was said in the chat, and is answered in the thread (CH-2)."""
+        """Messages that wait for a thread yet to be opened were said in the chat, and are answered in the thread
+        (CH-2)."""
         readable = replace(
             backlog, gathered=await self._readable(backlog.gathered), singly=await self._readable(backlog.singly)
         )
@@ -55,13 +56,15 @@ class Backlogs:
     async def _queue(self, backlog: Backlog) -> None:
         conversation = self._conversations.at(backlog.route)
         if conversation is None:
-            log.warning("%s is no longer configured: what is queued there stays queued", backlog.route.channel)
+            log.warning("%s is no longer configured: its queued messages stay queued", backlog.route.channel)
             return
         gathered, singly = backlog.gathered, backlog.singly
         waiting = (*gathered, *singly)
         agent = unpack(waiting[0].payload).agent
         if agent not in self._agents and self._is_shared:
-            log.warning("%s: there is no agent %s here; what waits is left to other processes", backlog.session, agent)
+            log.warning(
+                "%s: there is no agent %s here; its messages are left to other processes", backlog.session, agent
+            )
             return
         if agent not in self._agents:
             events = tuple(put.event.id for put in waiting)

@@ -72,18 +72,18 @@ ALBUM = "; up to {most} that you name one after the other share a message"
 
 
 class AgentContext(Struct, frozen=True):
-    """What holds where an agent is addressed, for a real turn or just to show what the agent would read."""
+    """The circumstances in which an agent is addressed, for a real turn or just to show what the agent would read."""
 
     message: InboundMessage
     """The message that is answered."""
     session: Session
-    """As it was when the turn began."""
+    """The session as it was when the turn began."""
     agent: Agent
     profile: AgentProfile
     channel: ChannelRules
     settings: RuntimeSettings
     room: tuple[str, ...]
-    """Our agents in the group it speaks in, if there are several."""
+    """Our agents in its group, if there are several."""
     participants: tuple[str, ...]
     """Who takes part in the group (IN-34)."""
     conversation: Conversation
@@ -91,7 +91,7 @@ class AgentContext(Struct, frozen=True):
 
 
 class RunContext(AgentContext, frozen=True):
-    """What holds for the whole of a run, looked up once."""
+    """The circumstances of a whole run, looked up once."""
 
     run: Run
     choices: dict[str, Any]
@@ -101,7 +101,7 @@ class RunContext(AgentContext, frozen=True):
         return self._level(name).value
 
     def chosen(self, name: str) -> str | None:
-        """The level that was chosen, which may be `off`; None: it is left to the agent."""
+        """The level that was chosen, which may be `off`; None if it is left to the agent."""
         level = self._level(name)
         return None if level == BY_DEFAULT else level.value
 
@@ -188,7 +188,7 @@ def brief(context: RunContext) -> Turn:
 
 
 def next_parts(here: AgentContext, turn_input: TurnInput) -> tuple[PromptPart, ...]:
-    """What the agent would be told with a message from here, besides the words of that message."""
+    """What the agent would receive with a message from here, besides the words of that message."""
     user = UserPart(
         messages=(replace(_spoken(turn_input, here.agent, among_agents=bool(here.room)), text=""),),
         history=_quotes(turn_input.overheard),
@@ -203,7 +203,7 @@ def _boundary() -> str:
 
 
 def _each_once(earlier: Iterable[EarlierMessage]) -> Iterable[EarlierMessage]:
-    """What was overheard in a thread may have been fetched with its history."""
+    """Removes duplicates: a message overheard in a thread may also have been fetched with its history."""
     return {said.message_id or (said.author_id, said.text): said for said in earlier}.values()
 
 
@@ -223,7 +223,7 @@ def _interrupted(run: Run) -> tuple[str, ...]:
 
 
 def brief_further(context: RunContext, inputs: tuple[TurnInput, ...]) -> Turn:
-    """Further messages for a run that is under way, written as they would be in a turn of their own."""
+    """Further messages for a run under way, written as in a turn of their own."""
     user = UserPart(messages=_all_spoken(inputs, context))
     return assemble(context.run.session, SystemPart(), user, boundary=_boundary())
 
@@ -276,7 +276,7 @@ def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | Non
 
 
 def _granted(where: AgentContext) -> frozenset[str]:
-    """Where answers may be spoken, `<voice>` is granted (OD-52)."""
+    """The granted directives; `<voice>` is granted if answers may be spoken (OD-52)."""
     speech = effective_speech(where.session, where.settings.rules.settings.speech, where.message.inbound.channel)
     return granted_with(speech.mode, where.settings.granted)
 
@@ -297,7 +297,8 @@ def _all_spoken(inputs: tuple[TurnInput, ...], context: RunContext) -> tuple[Tur
 
 
 def _spoken(turn_input: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessage:
-    """`among_agents`: in a room of several agents the receiver is the agent, not the account they share."""
+    """`among_agents`: whether several agents are in the room; then the receiver is the agent, not the account they
+    share."""
     inbound, text = turn_input.message.inbound, turn_input.message.agent_text
     sender = inbound.sender
     forwarded = inbound.forwarded
@@ -333,7 +334,7 @@ def _spoken(turn_input: TurnInput, agent: Agent, *, among_agents: bool) -> TurnM
 
 
 def _written(moment: datetime) -> str:
-    """As `isoformat` writes it, which takes many times as long."""
+    """Same result as `isoformat`, which takes many times as long."""
     return to_builtins(moment).replace("Z", "+00:00")
 
 
@@ -368,7 +369,8 @@ def _quoted(inbound: Inbound, conversation: Conversation) -> QuotedMessage | Non
         return None
     known = conversation.messages.get(quote.message_id)
     if known is not None:
-        said = quote.text if known.text and quote.text else known.text  # a quote of a part means just those words
+        # If only a part is quoted, just those words are meant.
+        said = quote.text if known.text and quote.text else known.text
         return QuotedMessage(said, quote.author_name or known.author_name, known.handle, quote.message_id)
     return QuotedMessage(quote.text, quote.author_name, None, quote.message_id) if quote.text else None
 

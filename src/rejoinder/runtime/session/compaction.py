@@ -25,7 +25,7 @@ SESSIONS = 10_000
 
 
 class CompactionResult(Struct, frozen=True):
-    """What the next turn is to be told of a compaction, and what is written so that a restart does not undo it."""
+    """What the next turn is told about a compaction, and the verbs that keep a restart from undoing it."""
 
     note: str
     kept: tuple[AppendTranscript, ...] = ()
@@ -42,10 +42,10 @@ class Compaction:
         self._clock = services.clock
         self._restorer = restorer
         self._flushed: Bounded[str, bool] = Bounded(SESSIONS)
-        self._untold: Bounded[str, bool] = Bounded(SESSIONS)  # shortened, but people have not been told yet
+        self._untold: Bounded[str, bool] = Bounded(SESSIONS)  # shortened sessions people were not told of
 
     async def after_turn(self, agent: Agent, turn: Turn, seen: Callable[[], None]) -> None:
-        """Makes room when this turn has filled the context; `seen` is called at each sign of life of the agent."""
+        """Makes room if this turn has filled the context; `seen` is called at each sign of life of the agent."""
         settings, session = self._settings.now.compaction, turn.session
         if not settings.budget:
             return
@@ -63,15 +63,15 @@ class Compaction:
                 log.warning("%s: %s could not shorten the conversation", session, agent.name)
 
     async def shorten(self, session: str, agent: Agent, instructions: str = "") -> CompactionResult | None:
-        """Shortens what the agent remembers; the caller writes the result. None when it cannot be done.
+        """Shortens what the agent remembers; the caller writes the result. None if it cannot be done.
 
         `instructions`: what a person wants the summary to keep.
         """
         name = agent.name
         since = (await self._sessions.find(session, name, self._clock())).started
         await self._restorer.restore(session, agent, since)
-        told = (instructions,) if instructions else ()
-        kept = await agent.compact(session, *told) if can(agent, CanCompact) else False
+        wishes = (instructions,) if instructions else ()
+        kept = await agent.compact(session, *wishes) if can(agent, CanCompact) else False
         if kept is False:
             return None
         self.context.pop(session, None)
@@ -80,22 +80,22 @@ class Compaction:
         return CompactionResult(note, () if kept is True else (_summary(session, kept, self._clock()),))
 
     async def compact(self, session: str, agent: Agent) -> bool:
-        """False when it cannot be done; otherwise the next turn is told of it."""
+        """Shortens the session and has the next turn told of it; False if it cannot be done."""
         name, shortened = agent.name, await self.shorten(session, agent)
         if shortened is None:
             return False
         async with self._sessions.changing(session, name, self._clock()) as held:
-            told = with_event(held.session, shortened.note)
-            await WriteBatch(*held.put_verbs(told), *shortened.kept).insist(self._store)
-            held.mark_stored(told)
+            changed = with_event(held.session, shortened.note)
+            await WriteBatch(*held.put_verbs(changed), *shortened.kept).insist(self._store)
+            held.mark_stored(changed)
         return True
 
     def untold(self, session: str) -> bool:
-        """Whether people are still to be told that this session was shortened; true once."""
+        """Whether people still have to be told that this session was shortened; returns True only once."""
         return self._untold.pop(session, False)
 
     async def _flush(self, agent: Agent, turn: Turn, seen: Callable[[], None]) -> None:
-        """A turn whose words are not shown, and whose questions are declined: no person takes part in it."""
+        """Runs a turn without any person: its words are not shown, and its questions are declined."""
         name, events = agent.name, agent.run(turn)
         try:
             async for event in events:

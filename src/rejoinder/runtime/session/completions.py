@@ -1,6 +1,6 @@
-"""Asks one agent outside any chat: a whole conversation comes in, the words people would see go out.
+"""Asks one agent outside any chat: it takes a whole conversation and returns the words that people would see.
 
-Nothing is stored: the caller keeps the conversation. Directives are parsed but not obeyed.
+Nothing is stored: the caller keeps the conversation. Directives are parsed but not carried out.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ EARLIER = "The conversation so far:\n\n{said}\n\nAnswer what comes now:\n\n"
 
 
 CONTINUED = "(Go on.)"
-"""Stands where an answer has no question: models take only questions and answers in turn."""
+"""Takes the place of a missing question: models only accept alternating questions and answers."""
 CUT = "\n\n(The answer was cut here: it is longer than {most:,} characters.)"
 CRASHED = "The agent failed and could not answer."
 
@@ -83,7 +83,7 @@ async def complete(
                     case Usage() | Failed():
                         yield event
                     case Question(id=id) if can(agent, CanAnswer):
-                        await agent.answer(id, None)  # there is no person to ask
+                        await agent.answer(id, None)  # there is nobody to ask
                     case _:
                         pass
             for piece in _visible(reader.finish()):
@@ -113,20 +113,21 @@ def _told(agent: Agent, session: str, lines: tuple[CompletionMessage, ...]) -> T
 
 
 def past_of(lines: tuple[CompletionMessage, ...]) -> tuple[Exchange, ...]:
-    """What was said before the question, as an agent that keeps conversations itself remembers it."""
+    """The earlier conversation, in the form in which an agent that keeps conversations itself remembers it."""
     past: list[Exchange] = []
     for line in _split(lines)[0]:
         if line.role == "user":
             past.append(Exchange(_parts(line)))
         elif past and not past[-1].answer:
             past[-1] = Exchange(past[-1].parts, line.text)
-        else:  # an answer to nothing, or to what has an answer already
+        else:  # an answer without a question, or to one that is already answered
             past.append(Exchange((PromptText(CONTINUED),), line.text))
     return tuple(past)
 
 
 def turn_of(session: str, lines: tuple[CompletionMessage, ...], *, is_recalled: bool = False) -> Turn:
-    """What the user says last is the question. Unless the agent recalls what came before it, it is told so in words."""
+    """The user's last words are the question. Unless the agent recalls the earlier conversation, the turn includes it
+    in words."""
     before, question = _split(lines)
     system = "\n\n".join(line.text for line in lines if line.role == "system")
     said = "" if is_recalled else "\n\n".join(f"{line.role}: {line.text}" for line in before)
@@ -138,7 +139,7 @@ def turn_of(session: str, lines: tuple[CompletionMessage, ...], *, is_recalled: 
 
 
 def _split(lines: tuple[CompletionMessage, ...]) -> tuple[list[CompletionMessage], list[CompletionMessage]]:
-    """The conversation so far, and the question: all that the user said since the last answer."""
+    """Splits off the question: everything the user said since the last answer."""
     spoken = [line for line in lines if line.role != "system"]
     answered = max((number for number, line in enumerate(spoken) if line.role == "assistant"), default=-1)
     return spoken[: answered + 1], spoken[answered + 1 :]
@@ -149,7 +150,7 @@ def _parts(line: CompletionMessage) -> tuple[PromptPart, ...]:
 
 
 async def _generator(run: AsyncIterator[AgentEvent]) -> AsyncGenerator[AgentEvent]:
-    """Closing it closes the run, whatever kind of iterator an agent returns."""
+    """A generator that closes the agent's run when it is closed, whatever kind of iterator the agent returns."""
     try:
         async for event in run:
             yield event

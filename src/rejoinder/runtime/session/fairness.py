@@ -1,14 +1,14 @@
-"""Gives the event loop back while much is being read: nobody else waits longer than for a few milliseconds."""
+"""Yields to the event loop while much text is being read, so that nothing else waits longer than a few milliseconds."""
 
 from collections.abc import Iterator
 from time import perf_counter
 
 SLICE = 8192
-"""Characters that are read in one go. The most hostile text takes the reader a microsecond each (OD-5)."""
+"""How many characters are read in one go. The most hostile text takes the reader a microsecond for each (OD-5)."""
 LONGEST_WORK = 0.004
-"""Seconds of work after which the others get their turn."""
+"""Seconds of work after which others get their turn."""
 MOST_STEPS = 100
-"""So many steps are long enough too: what an agent does between its events is not measured."""
+"""After this many steps others get their turn too, because the work of agents between their events is not measured."""
 
 
 def slices(text: str) -> Iterator[str]:
@@ -17,7 +17,7 @@ def slices(text: str) -> Iterator[str]:
 
 
 class Fairness:
-    """`begin` and `end` each step of work; `end` says whether it is time to let the others run."""
+    """Call `begin` and `end` around each step of work; `end` says whether it is time to let others run."""
 
     __slots__ = ("_began", "_steps", "_worked")
 

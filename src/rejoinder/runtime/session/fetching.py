@@ -1,5 +1,5 @@
-"""Gets the files of an agent's messages (IN-9) when the agent is about to read them: those that stayed on the platform
-are fetched, and pictures are described for an agent that cannot see them.
+"""Gets the files of messages (IN-9) when an agent is about to read them: files still on the platform are fetched, and
+pictures are described for an agent that cannot see them.
 """
 
 import asyncio
@@ -38,21 +38,21 @@ LONGEST = 4000
 
 
 Describe = Callable[[str, bytes, str], Awaitable[str]]
-"""Puts a picture into words, of which it is given the name, the bytes and the type; empty: there are none."""
+"""Describes a picture, given its name, bytes and type; returns an empty text if there is no description."""
 
 
 class FileReaders(Struct, frozen=True):
-    """Who helps an agent with files that it cannot take as they are."""
+    """The helpers for files that an agent cannot take as they are."""
 
     describer: Agent | None = None
     reader: CanReadDocuments | None = None
     recordings: CanPrepareRecordings | None = None
     program: CanDescribePictures | None = None
-    """Describes pictures where no agent does."""
+    """Describes pictures if no agent does."""
 
     @property
     def describe(self) -> Describe | None:
-        """Who puts pictures into words."""
+        """The function that describes pictures, if there is one."""
         if self.describer is not None and sees_images(self.describer):
             return partial(_by_agent, self.describer)
         return None if self.program is None else partial(_by_program, self.program)
@@ -64,7 +64,7 @@ NOBODY = FileReaders()
 async def with_files(
     inputs: tuple[TurnInput, ...], agent: Agent, readers: FileReaders = NOBODY
 ) -> tuple[TurnInput, ...]:
-    """The same messages, with those of their files that this agent can use and that could be fetched."""
+    """The same messages with their files, as far as this agent can use them and they could be fetched."""
     if not any(all_files(each.message.inbound) for each in inputs):
         return inputs
     describe = None if sees_images(agent) else readers.describe
@@ -80,7 +80,7 @@ def sees_images(agent: Agent) -> bool:
 
 
 def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
-    """The message's own files first, then those of the message it answers, which it is often about."""
+    """The message's own files first, then those of the message it replies to, which are often its subject."""
     return inbound.attachments if inbound.reply_to is None else (*inbound.attachments, *inbound.reply_to.files)
 
 
@@ -113,7 +113,7 @@ async def _read(file: Attachment, here: Conversation, reader: CanReadDocuments, 
     if not worth_fetching(file, sees_images=shown, limits=limits) and file.content is None:
         why = too_large(file, sees_images=shown, limits=limits)
         return file if why is None else replace(file, note=why)
-    # A small one waits for nobody; of the large ones few are in memory.
+    # Small files do not wait; only a few large ones are in memory at a time.
     async with reader.at_once if (file.size or reader.max_bytes) > USUAL.fetched_bytes else nullcontext():
         file = await _fetched(file, here, shown=shown, limits=limits)
         if (content := file.content) is None or file.heard is not None:
@@ -156,7 +156,7 @@ async def _fetched(file: Attachment, here: Conversation, *, shown: bool, limits:
 
 
 async def _sounding(file: Attachment, here: Conversation, recordings: CanPrepareRecordings) -> Attachment:
-    """A recording with its sound, in a form that models take; without it, what was heard in it has to do."""
+    """A recording with its sound, in a form that models take. If that fails, its transcript has to suffice."""
     most, channel, name = USUAL.audio_bytes, here.channel, here.channel.name
     if (file.size or 0) > most:
         return file
@@ -170,7 +170,7 @@ async def _sounding(file: Attachment, here: Conversation, recordings: CanPrepare
         mime, content = await recordings.prepare(content, most)
         return replace(file, content=content, mime=mime)
     except NotUnderstood as why:
-        log.warning("%s: the sound of %r is not given: %s", name, file.name, why.detail or why)
+        log.warning("%s: the recording %r is not passed to the agent: %s", name, file.name, why.detail or why)
     except Exception:  # as above
         log.exception("%s failed while fetching %r", name, file.name)
     return replace(file, content=None)

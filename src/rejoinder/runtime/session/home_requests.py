@@ -1,6 +1,6 @@
-"""Carries out what owners of other homes ask of the sessions here (SC-1, SC-15).
+"""Carries out requests from owners of other homes to the sessions here (SC-1, SC-15).
 
-Each request is removed by the commit of what it has led to, so it is carried out once, also when its shard moves.
+Each request is removed in the commit of its effects, so it is carried out once, even if its shard moves.
 """
 
 import asyncio
@@ -23,51 +23,51 @@ class HomeRequests:
         self._tasks = parts.services.tasks
         self._looking: asyncio.Task[None] | None = None
         self._failed: set[int] = set()
-        """Those that could not be done, and whose failure is in the log. They are tried again at each look."""
+        """Requests that failed and whose failure is in the log. They are tried again at each look."""
 
     def look(self) -> None:
-        """Returns at once: a run may take its time to stop. What comes while one look is under way the next one finds,
-        within a second."""
+        """Returns at once, because a run may take its time to stop. Requests that arrive during a look are found by the
+        next one, within a second."""
         if self._looking is None or self._looking.done():
             self._looking = self._tasks.start("home requests", self._look())
 
     async def _look(self) -> None:
         try:
-            asked = await self._store.home_requests()
-            self._failed &= {each.id for each in asked}
-            for each in asked:
+            requests = await self._store.home_requests()
+            self._failed &= {request.id for request in requests}
+            for request in requests:
                 try:
-                    await self._carry_out(each)
-                except Superseded as lost:  # somebody has changed the session meanwhile: the next look finds it again
+                    await self._carry_out(request)
+                except Superseded as lost:  # the session was changed meanwhile: the next look tries again
                     log.debug("%s", lost)
                 except StoreUnavailable:
                     raise
                 except Exception:  # one request must not hold up those behind it
-                    if each.id not in self._failed:
-                        log.exception("%s: what another home asked for could not be done", each.session)
-                    self._failed.add(each.id)
+                    if request.id not in self._failed:
+                        log.exception("%s: a request of another home could not be carried out", request.session)
+                    self._failed.add(request.id)
         except StoreUnavailable as fault:
-            log.debug("not now: %s", fault)  # the store has logged it already
+            log.debug("skipped for now: %s", fault)  # the store has logged it already
 
-    async def _carry_out(self, asked: StoredHomeRequest) -> None:
-        match asked.request:
+    async def _carry_out(self, stored: StoredHomeRequest) -> None:
+        match stored.request:
             case TellSession(event=event):
-                await self._tell(asked, event)
+                await self._tell(stored, event)
             case AnswerAgent():
-                await self._answer(asked.id, asked.request)
+                await self._answer(stored.id, stored.request)
             case StopWork():
-                await self._stop(asked.request)
-                await self._store.write(EndHomeRequest(asked.id))
+                await self._stop(stored.request)
+                await self._store.write(EndHomeRequest(stored.id))
 
-    async def _stop(self, asked: StopWork) -> None:
-        """It may be carried out late, or again: what began meanwhile is not meant."""
-        await self._parts.subagents.stop(asked.route, asked.asked)
-        meant = [each for each in self._parts.queue.lanes.at(asked.route) if each.has_from_before(asked.asked)]
-        await self._parts.queue.lanes.stop(meant)
+    async def _stop(self, stop: StopWork) -> None:
+        """Stops only what began before the request: this may be carried out late, or again."""
+        await self._parts.subagents.stop(stop.route, stop.asked)
+        lanes = [each for each in self._parts.queue.lanes.at(stop.route) if each.has_from_before(stop.asked)]
+        await self._parts.queue.lanes.stop(lanes)
 
     async def _tell(self, asked: StoredHomeRequest, event: str) -> None:
         async with self._parts.sessions.changing(asked.session, agent_of(asked.session), self._clock()) as held:
-            if held.is_new:  # nobody has begun it since it was forgotten
+            if held.is_new:  # the session was forgotten and nobody has begun it again
                 await self._store.write(EndHomeRequest(asked.id))
                 return
             session = with_event(held.session, event)

@@ -1,7 +1,8 @@
 """Waits for the scheduled job that is due next, and begins its turn (TU-26, TU-27).
 
 Rule 1: when a job is due, and whether it becomes a turn, is decided by `turns.schedule` and `turns.job`.
-Rule 2: what is due is read from the store at every look, so an operator's change counts as soon as it is announced.
+Rule 2: due times are read from the store at every look, so an operator's change takes effect as soon as it is
+        announced.
 Rule 3: a job is done by the process that owns the home of its session, and by no other (SC-15).
 Rule 4: there is one timer, and no wait is longer than half a minute: a process is not told when its machine slept or
         its clock was set.
@@ -35,7 +36,7 @@ Begin = Callable[[Background, Tick], Awaitable[str | None]]
 
 
 class JobHome(Struct, frozen=True):
-    """Where the session of a job is at home: its lanes, how a turn begins there, and the store as its owner sees it."""
+    """The home of a job's session: its lanes, the function that begins a turn there, and its owner's store."""
 
     store: Store
     lanes: Lanes
@@ -54,8 +55,9 @@ class JobScheduler:
         *,
         is_shared: bool = False,
     ) -> None:
-        """`home`: that of a session; None: another process owns it, or it has not recovered. `read` returns the
-        contents of a file, if there is one. `is_shared`: others may know jobs that are not known here (SC-25)."""
+        """`home` returns the home of a session; None if another process owns it, or it has not recovered. `read`
+        returns the contents of a file, if there is one. `is_shared`: other processes may know jobs that are unknown
+        here (SC-25)."""
         self._jobs = jobs
         jobs.on_change(self.changed)
         self._store = store
@@ -80,7 +82,7 @@ class JobScheduler:
                 await until_available(self._store, fault)
                 continue
             except (Superseded, LeaseLost) as lost:  # an operator or another owner was faster: read the jobs again
-                log.info("%s; the jobs are looked at again", lost)
+                log.info("%s; the jobs are read again", lost)
                 continue
             left = LONGEST_WAIT if due is None else (due - self._clock()).total_seconds()
             with suppress(TimeoutError):
@@ -88,7 +90,7 @@ class JobScheduler:
                     await self._changed.wait()
 
     async def look(self) -> datetime | None:
-        """Does everything that is due, and returns when the next job is."""
+        """Starts every job that is due, and returns when the next one is due."""
         kept = {each.name: each for each in await self._store.jobs()}
         jobs, now, before = self._jobs.now, self._clock(), self._looked
         self._looked = now
@@ -106,7 +108,7 @@ class JobScheduler:
     async def _attend(
         self, job: Job, home: JobHome, kept: StoredJob, now: datetime, may_be_ahead: bool
     ) -> datetime | None:
-        """Does one job if it is due, and returns when it is due next."""
+        """Starts one job if it is due, and returns when it is due next."""
         due = kept.due
         if kept.schedule != job.written or kept.needs_schedule:
             due = first_due(job.schedule, now)
@@ -155,7 +157,8 @@ class JobScheduler:
         return await home.begin(turn, tick)
 
     async def _is_talked_to(self, job: Job, home: JobHome) -> bool:
-        """In its session, or in the chat it would speak in, which may be at home elsewhere."""
+        """Whether people are talking in the job's session, or in the chat it would speak in, which may have another
+        home."""
         there = home.lanes.at(job.target) if job.target is not None else []
         if any(lane.is_talked_to for lane in (home.lanes.get(job.session), *there) if lane is not None):
             return True

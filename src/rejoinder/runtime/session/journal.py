@@ -1,10 +1,10 @@
-"""Keeps the books of the lanes: everything they begin, steer, leave out or end is a row before it counts (TU-10).
+"""Records what the lanes do: everything they begin, steer, leave out or end is written before it takes effect (TU-10).
 
-Rule 1: what a turn tells the agent moves from the session to the turn in the commit that begins it. So the agent is
-        told once, and told again if a crash interrupts the turn.
-Rule 2: a run is ended with its claim. A lost claim is not an error here: the run has been ended elsewhere.
-Rule 3: a turn begins when no other of its session runs. Where the store answers `Busy`, the message waits and the
-        session is as if nobody had asked; whoever stops the wait drops the message like any other that waits.
+Rule 1: notes for the agent move from the session to the turn in the commit that begins the turn. So the agent is told
+        once, and again only if a crash interrupts the turn.
+Rule 2: a run is ended by its claim. A lost claim is not an error here: the run has been ended elsewhere.
+Rule 3: a turn begins only when no other turn of its session runs. If the store answers `Busy`, the message waits and
+        the session stays as it was. A message that waits like this can be stopped like any other.
 """
 
 import asyncio
@@ -52,11 +52,11 @@ log = logging.getLogger(__name__)
 
 SMALLEST_STEP = timedelta(microseconds=1)
 BUSY_PAUSE = 1.0
-"""Seconds between two questions whether a session is free."""
+"""Seconds between two attempts to claim a busy session."""
 
 
 class TurnBeginning(Struct, frozen=True):
-    """What begins a turn, when and where."""
+    """What a turn begins with, when and where."""
 
     events: tuple[int, ...]
     route: Route
@@ -64,7 +64,7 @@ class TurnBeginning(Struct, frozen=True):
     now: datetime
     message: InboundMessage
     brings: bytes | None = None
-    """What is stored of its one event, if that enters the session with this turn."""
+    """The payload of its only event, if that enters the session with this turn."""
 
 
 def begin_turn(
@@ -97,7 +97,8 @@ def begin_turn(
 
 
 def _heard(run: Run) -> int:
-    """How far this turn has heard its place: to its own last message; what came since is for the next turn (IN-32)."""
+    """How far this turn has heard its place: up to its own last message. Later messages are for the next turn
+    (IN-32)."""
     numbers = [int(each.handle[1:]) for each in run.inputs if each.handle and each.conversation is run.conversation]
     return max(numbers, default=run.conversation.messages.count)
 
@@ -108,7 +109,7 @@ def _granted(held: HeldSession, before: Session, taken: Session, claim: RunClaim
 
 
 async def give_back(held: HeldSession, before: Session, store: Store) -> None:
-    """The session was busy: what the turn would have told the agent is the session's again."""
+    """The session was busy: returns to it the notes that the turn would have told the agent."""
     await WriteBatch(*held.put_verbs(before)).insist(store)
     held.mark_stored(before)
 
@@ -144,7 +145,7 @@ class LaneJournal:
             batch, heard, before = WriteBatch(), _heard(run), held.session
             beginning = TurnBeginning(run.events, run.conversation.route, heard, now, run.message)
             granted = begin_turn(batch, held, before, run.start, beginning)
-            if is_told:  # planned first, so it is shown above this answer and below earlier ones
+            if is_told:  # planned first, so that it is shown above this answer and below earlier ones
                 batch.add_all((notices.answered_together(run.conversation, run.inputs, now, prefix),))
             run.claiming.sends()
             await batch.insist(self._store)
@@ -158,7 +159,7 @@ class LaneJournal:
         return None
 
     async def _resume(self, run: Run, resumed: ResumedTurn) -> Busy | None:
-        """Begins a turn again, telling the agent the same."""
+        """Begins a turn again, with the same notes for the agent."""
         turn, now = resumed.turn, self._clock()
         batch = WriteBatch()
         claimed = batch.add(ResumeTurn(turn.id))
@@ -191,7 +192,7 @@ class LaneJournal:
                 planned_notices.append((each, prefix, batch.add(notice)))
         await self._superseded(batch)
         if not batch.is_written:
-            # The run has just taken one of them in; the others are still left out, each by itself.
+            # The run has just taken in one of them; the others are still left out, each separately.
             others = inputs if len(inputs) > 1 else ()
             alone = [await self.leave_out(session, agent, (each,), reason) for each in others]
             return tuple(each for group in alone for each in group)
@@ -211,9 +212,9 @@ class LaneJournal:
             batch = WriteBatch(WithdrawParts(turn), EndRun(run.claim, "failed" if timed_out else "stopped", now))
             batch.add_all((*transcript(run, now), *self._hooks.kept(run.turn_ended(turn, "cancelled"))))
         is_untold = run.state.runs_again or run.message.listening
-        told = () if is_untold else notices.why_it_ended(timed_out, run.crashed)
-        if told:
-            batch.add_all((run.conversation.parts_to_say(map(run.prefix, told), now),))
+        sentences = () if is_untold else notices.why_it_ended(timed_out, run.crashed)
+        if sentences:
+            batch.add_all((run.conversation.parts_to_say(map(run.prefix, sentences), now),))
         await self._superseded(batch)
         run.record_end()
         if batch.is_written:
@@ -221,7 +222,7 @@ class LaneJournal:
             self._hooks.rows_written()
 
     def _giving_up(self, run: Run, resumed: ResumedTurn, now: datetime) -> WriteBatch:
-        """For a turn that was stopped before it could be resumed: the next process must not resume it either, and what
+        """Ends a turn that was stopped before it could be resumed: the next process must not resume it either, and what
         it had begun to say is removed."""
         turn = resumed.turn.id
         removed = notices.removed(run.conversation, now, resumed.parts)
@@ -230,7 +231,7 @@ class LaneJournal:
         return WriteBatch(*verbs, then=lambda: notices.clear(run.conversation, resumed.parts))
 
     async def _superseded(self, batch: WriteBatch) -> None:
-        """Writes a batch whose subject may have been settled elsewhere meanwhile; then nothing is written."""
+        """Writes a batch, unless its subject has been settled elsewhere meanwhile."""
         try:
             await batch.insist(self._store)
         except Superseded as lost:
@@ -238,7 +239,7 @@ class LaneJournal:
 
 
 def transcript(run: Run, now: datetime) -> tuple[AppendTranscript, ...]:
-    """What the agent was told and said in this run."""
+    """What the agent received and said in this run."""
     if not run.transcript.told:
         return ()
     turn = run.claim.turn

@@ -1,4 +1,4 @@
-"""Drives a lane: performs what `turns.lane` decides, and reports the results that it expects.
+"""Drives a lane: does what `turns.lane` decides, and reports back the results.
 
 Rule 1: every Start is ended by exactly one RunEnded, however its run ends (run_driver.py).
 Rule 2: every Steer is answered, even if the run is over by then; every WakeAfter comes back as DebounceElapsed.
@@ -55,7 +55,7 @@ class SessionLane(RunDriver):
         self.run: Run | None = None
         self._inputs: dict[str, tuple[TurnInput, ...]] = {}
         self._resumed: ResumedTurn | None = None
-        self._granted: GrantedTurn | None = None  # for the turn that the arriving message starts
+        self._granted: GrantedTurn | None = None  # the claim on the turn that the arriving message starts
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._offering: asyncio.Timeout | None = None
         self._deps = deps
@@ -67,7 +67,7 @@ class SessionLane(RunDriver):
 
     @property
     def is_busy(self) -> bool:
-        """Something runs or waits; a lane that only remembers that a run was aborted is not busy."""
+        """Whether something runs or waits. A lane that only remembers an aborted run is not busy."""
         return self.lane.phase is not IDLE
 
     @property
@@ -76,7 +76,7 @@ class SessionLane(RunDriver):
 
     @property
     def held_back(self) -> str:
-        """Why its turn does not run although nothing in its session prevents that; empty: no such reason."""
+        """Why its turn is not running although nothing in its session prevents it; empty if there is no such reason."""
         resumed = self.run.resumed if self.run is not None and self.run.task is None else None
         return UNTIL_STABLE if resumed is not None and resumed.again is RerunPolicy.WHEN_STABLE else ""
 
@@ -94,12 +94,12 @@ class SessionLane(RunDriver):
         )
 
     def waiting_input(self, event: int) -> TurnInput | None:
-        """The message of this event, if it waits and was not gathered with others."""
+        """The message of this event, if it is waiting and was not gathered with others."""
         alone = (group[0] for id, group in self._inputs.items() if len(group) == 1 and waits(self.lane, id))
         return next((each for each in alone if each.event == event), None)
 
     def revise(self, turn_input: TurnInput, message: InboundMessage | None) -> None:
-        """Its sender has edited a message that waits, or deleted it (CH-8)."""
+        """The sender has edited or deleted a message that is waiting (CH-8)."""
         if not waits(self.lane, turn_input.id):
             return  # its turn has begun meanwhile
         self.lane = revised(self.lane, turn_input.id, None if message is None else message.agent_text)
@@ -114,19 +114,19 @@ class SessionLane(RunDriver):
 
     @property
     def is_talked_to(self) -> bool:
-        """Whether a person wrote something that runs or waits here, and it is not only the turn of a job."""
+        """Whether a message of a person runs or waits here, not just the turn of a job."""
         return any(not each.message.background for each in self._at_hand)
 
     @property
     def _at_hand(self) -> Iterator[TurnInput]:
-        """The messages that run or wait."""
+        """The messages that are running or waiting."""
         if self.run is not None and self.is_running:
             yield from self.run.inputs
         for group in self._inputs.values():
             yield from group
 
     def has_from_before(self, event: int | None) -> bool:
-        """Whether something that runs or waits here came before this event."""
+        """Whether something that is running or waiting here came before this event."""
         return event is None or any(each.event < event for each in self._at_hand)
 
     def start_of(self, message: backlog.QueuedMessage, settings: QueueSettings) -> Start | None:
@@ -146,7 +146,7 @@ class SessionLane(RunDriver):
                 each.signs.became(State.QUEUED)
 
     def _waits(self, id: str, turn_input: TurnInput) -> bool:
-        """The message is in the queue, or its run has no slot yet."""
+        """Whether the message is in the queue, or its run has no slot yet."""
         in_line = id in self._inputs
         return in_line or (self.run is not None and self.run.task is None and turn_input in self.run.inputs)
 
@@ -163,7 +163,7 @@ class SessionLane(RunDriver):
         self._perform(start)
 
     def remember(self, summarised: tuple[backlog.QueuedMessage, ...]) -> None:
-        """These were left out before a restart; the next turn summarises each in one line."""
+        """Restores messages that were left out before a restart; the next turn summarises each in one line."""
         overflow = self.lane.overflow.telling(summarised, at_most=self.lane.settings.cap)
         self.lane = replace(self.lane, overflow=overflow)
 
@@ -188,7 +188,7 @@ class SessionLane(RunDriver):
         match action:
             case Start():
                 if self._deps.is_draining():
-                    return  # what waits is stored, and run by the next process
+                    return  # waiting messages are stored, and the next process runs them
                 self.run = run = Run(self, action, self._take(action.ids), self._granted, self._resumed)
                 self._granted = self._resumed = None
                 crashpoint("K7")
@@ -220,7 +220,7 @@ class SessionLane(RunDriver):
         return taken
 
     def _taken_in(self, inputs: tuple[TurnInput, ...]) -> None:
-        """They end with the run that took them in; if that is already over, they have been answered."""
+        """These messages end with the run that took them in; if it is already over, they have been answered."""
         if self.run is not None:
             self.run.take_in(inputs)
             return
@@ -228,7 +228,7 @@ class SessionLane(RunDriver):
             if each.signs is not None:
                 each.signs.ended(ok=True)
 
-    # --- what takes time --------------------------------------------------------------------------
+    # --- asynchronous work ------------------------------------------------------------------------
 
     async def _wake(self, ms: int, after: str) -> None:
         await asyncio.sleep(ms / 1000)

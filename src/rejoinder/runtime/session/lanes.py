@@ -20,7 +20,7 @@ from rejoinder.turns.run_timeout import RunTimeouts
 from rejoinder.turns.signals import Start
 
 MOMENT = 0.25
-"""Seconds in which the last word of a run is normally delivered and its end recorded."""
+"""Seconds in which the last words of a run are normally delivered and its end is recorded."""
 
 
 class Lanes:
@@ -70,7 +70,7 @@ class Lanes:
         return lane
 
     def ending(self, key: str) -> Run | None:
-        """The run that has said its last word and not ended yet."""
+        """The run that has said its last words but not ended yet."""
         lane = self._lanes.get(key)
         if lane is None or lane.run is None or lane.run.state.stage < ENDING:
             return None
@@ -78,9 +78,9 @@ class Lanes:
 
     @staticmethod
     async def end_of(run: Run) -> None:
-        """Waits until a run that is `ending` has ended, so that a user who answers its last word finds it ended.
+        """Waits until a run that is `ending` has ended, so that a user who replies to its last words finds it ended.
 
-        A run whose last word takes longer than `MOMENT` to deliver still counts as running.
+        A run whose last words take longer than `MOMENT` to deliver still counts as running.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(MOMENT):
@@ -88,7 +88,7 @@ class Lanes:
 
     @property
     def at_work(self) -> int:
-        """How many runs have a slot."""
+        """The number of runs that have a slot."""
         return sum(lane.is_at_work for lane in self._lanes.values())
 
     @property
@@ -101,7 +101,7 @@ class Lanes:
         self._draining = True
 
     async def drain(self, grace: float) -> None:
-        """Begins nothing more and gives back the runs that wait for a slot. Those at work have `grace` seconds to end
+        """Begins nothing more and gives back the runs that wait for a slot. Runs at work have `grace` seconds to end
         before they are given back too."""
         self.stop_starting()
         crashpoint("K24")
@@ -136,13 +136,15 @@ class Lanes:
 
     @staticmethod
     async def stop(lanes: list[SessionLane]) -> None:
-        """Stops all at once: in a room, the user waits for the slowest agent and not for each in turn."""
+        """Stops all lanes at once, so that in a room the user waits only for the slowest agent and not for each in
+        turn."""
         for run in [lane.stop() for lane in lanes]:
             if run is not None:
                 await run.ended.wait()
 
     async def forget(self, key: str) -> None:
-        """The session starts over: ends the old one's run, drops what waited, and the new one is told nothing of it."""
+        """The session starts anew: ends the run of the old session and drops what waited there; the new session is not
+        told."""
         if lane := self._lanes.pop(key, None):
             await self.stop([lane])
 
@@ -150,7 +152,7 @@ class Lanes:
         return self._settings.now.run_timeouts
 
     def _watch(self, limits: RunTimeouts) -> None:
-        """One timer serves all runs, and always fires before one that begins now can run out."""
+        """Sets the one timer that serves all runs. It always fires before a run that begins now can time out."""
         soon = asyncio.get_running_loop().time() + min(limits.idle_timeout_s, limits.hard_timeout_s)
         if self._look is not None and self._look.when() > soon:  # the limits have become shorter
             self._look.cancel()
@@ -168,7 +170,7 @@ class Lanes:
             self._look = asyncio.get_running_loop().call_later(soon, self._look_after_leases)
 
     def _rest(self, lane: RunDriver) -> None:
-        """Removes a lane as soon as it has nothing to do and nothing to remember."""
+        """Removes a lane that has nothing to do and nothing to remember."""
         if self._lanes.get(lane.key) is lane:
             del self._lanes[lane.key]
         for route in lane.routes:

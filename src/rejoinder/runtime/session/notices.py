@@ -3,7 +3,7 @@
 Rule 1: the code that writes a fact adds its notice to the same batch. A crash leaves both or neither, so no person is
         told twice, or waits for an answer that will not come (DU-2, TU-5).
 Rule 2: after the commit, the same code wakes the sender of the conversation.
-Rule 3: where the agent only listens, no notice is owed (IN-33).
+Rule 3: there are no notices where the agent only listens (IN-33).
 """
 
 import asyncio
@@ -30,7 +30,7 @@ QUARANTINED: Final = (
 )
 RUN_AGAIN, BY_THE_OWNER = "`/resend` runs it again.", "The owner can have it run again."
 LONGEST_NAMED, MOST_NAMED = 60, 5
-"""Characters of a message that a notice quotes, and how many messages it quotes."""
+"""How many characters of a message a notice quotes, and how many messages."""
 UNREADABLE: Final = "Another version of this gateway has kept this message, and this one cannot read it; send it again."
 TIMED_OUT: Final = "The agent did not answer in time; please try again."
 CRASHED: Final = "Something went wrong while this was being answered; please try again."
@@ -56,7 +56,7 @@ def quarantined(
 
 
 def _named(messages: Sequence[Inbound]) -> str:
-    """The messages in the person's own words, so that they know which are meant."""
+    """Quotes the messages, so that the person knows which are meant."""
     named = [f"“{_shortened(one_line(each.text)) or each.message_id}”" for each in messages[:MOST_NAMED]]
     more = len(messages) - len(named)
     return ", ".join(named) + (f" and {more} more." if more else ".")
@@ -73,7 +73,7 @@ def unreadable(
 
 
 def why_it_ended(overdue: bool, crashed: bool) -> tuple[str, ...]:
-    """What to tell the person waiting for a run that did not end by itself; a person who stopped it knows already."""
+    """What to tell the person who waits for a run that did not end normally. A person who stopped it knows already."""
     if overdue:
         return (TIMED_OUT,)
     return (CRASHED,) if crashed else ()
@@ -86,12 +86,12 @@ def interrupted(
 
 
 def removed(conversation: Conversation, now: datetime, parts: tuple[StoredPart, ...]) -> PlanParts:
-    """Nobody will go on with what an abandoned turn has begun to say, and nobody waits for it."""
+    """Removes what an abandoned turn had begun to say: nobody will finish it, and nobody waits for it."""
     return _instead_of(parts, conversation, "", "", now)
 
 
 def clear(conversation: Conversation, parts: tuple[StoredPart, ...]) -> None:
-    """Removes the drafts of an abandoned turn of which it is not known yet whether they are there, when it is."""
+    """Removes those drafts of an abandoned turn whose arrival is still unknown, as soon as it is known."""
 
     def remove(result: "asyncio.Future[DeliveryResult]") -> None:
         if message := message_of(result):
@@ -105,7 +105,7 @@ def clear(conversation: Conversation, parts: tuple[StoredPart, ...]) -> None:
 def _instead_of(
     parts: tuple[StoredPart, ...], conversation: Conversation, sentence: str, message: str, now: datetime
 ) -> PlanParts:
-    """Replaces the unfinished messages of an abandoned turn, so that no half sentence stays there for ever."""
+    """Replaces the unfinished messages of an abandoned turn, so that no half sentence stays for ever."""
     if slots := tuple(_slots(parts)):
         return conversation.parts_to_replace(slots, sentence, now, reply_to=message)
     return conversation.parts_to_say((sentence,) if sentence else (), now, reply_to=message)
@@ -117,7 +117,7 @@ def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
             continue
         try:
             operation = decode(part.body)
-        except DecodeError:  # its message stays as it is: it is not known whether the notice could replace it
+        except DecodeError:  # its message stays as it is: we cannot tell whether the notice could replace it
             continue
         if isinstance(operation, Open):
             yield Slot(part.receipt, "", operation.part.reply_to)
@@ -126,14 +126,14 @@ def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
 def answered_together(
     conversation: Conversation, gathered: tuple[TurnInput, ...], now: datetime, prefix: Prefix
 ) -> PlanParts:
-    """Said once for these messages, when their turn begins."""
+    """The notice said once for these messages, when their turn begins."""
     return conversation.parts_to_say(
         (prefix(AWAY.format(count=len(gathered))),), now, stem=f"away/{gathered[-1].event}"
     )
 
 
 def left_out_notice(turn_input: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
-    """A mark on the message, or words where there are no marks (TU-5). A person who said stop knows already."""
+    """A reaction on the message, or words if there are no reactions (TU-5). A person who said stop knows already."""
     if reason == "stopped" or turn_input.message.listening or turn_input.message.inbound.unseen:
         return None
     message, sign = turn_input.message.inbound.message_id, SHORTENED if reason is None else DROPPED
@@ -144,7 +144,7 @@ def left_out_notice(turn_input: TurnInput, reason: Reason | None, now: datetime,
 def left_out_notice_in_words(
     turn_input: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix
 ) -> PlanParts | None:
-    """An interruption needs no words: the person sees that the answer is to the newer message."""
+    """The notice in words. An interruption needs none: the person sees that the newer message is answered."""
     if reason == "interrupted":
         return None
     said = TOO_MANY_SHORTENED if reason is None else TOO_MANY

@@ -1,4 +1,4 @@
-"""What the sessions of an engine are made of, for those who need most of it."""
+"""The parts of an engine's sessions, for code that needs most of them."""
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ from rejoinder.runtime.session.subagents import Subagents
 
 
 class TurnQueue(Struct, frozen=True):
-    """What waits for a turn: by which settings, in which lanes, for which slots; and what is kept out or comes back."""
+    """The parts that make messages wait for their turns: settings, lanes, slots, quarantine and backlogs."""
 
     settings: Queueing
     lanes: Lanes

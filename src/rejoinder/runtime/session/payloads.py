@@ -1,4 +1,5 @@
-"""What is stored of a message that waits for its turn, so that a restart makes no decision twice (DU-2, TU-10)."""
+"""What is stored of a message that waits for its turn, so that no decision is made twice after a restart (DU-2,
+TU-10)."""
 
 import msgspec
 from msgspec import Struct
@@ -13,7 +14,7 @@ from rejoinder.unicode_repair import as_json
 
 
 class StoredInput(Struct, frozen=True, omit_defaults=True):
-    """A decided message that waits for its turn, without what its inbox row contains."""
+    """A decided message that waits for its turn, without the contents of its inbox row."""
 
     agent: str
     me: OwnIdentity
@@ -34,11 +35,11 @@ class StoredInput(Struct, frozen=True, omit_defaults=True):
     lifts: bool = True
     overheard: tuple[EarlierMessage, ...] = ()
     inbound: Inbound | None = None
-    """Only if deciding changed it."""
+    """Set only if the decision changed it."""
 
 
 class TurnContext(Struct, frozen=True, omit_defaults=True):
-    """What a turn tells the agent besides its messages; the session forgets it when the turn begins."""
+    """What a turn tells the agent besides its messages. The session forgets it when the turn begins."""
 
     system_events: tuple[str, ...] = ()
     after_abort: bool = False
@@ -56,7 +57,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 def pack(message: InboundMessage, agent: str, overheard: tuple[EarlierMessage, ...], came: Inbound) -> bytes:
     choices = dict(message.choices)
-    stored = StoredInput(  # with more than 15 keywords Python would make a dictionary of them
+    stored = StoredInput(  # with more than 15 keywords Python would build a dictionary
         agent,
         message.facts.me,
         message.actor,

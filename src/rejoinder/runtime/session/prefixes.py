@@ -1,4 +1,4 @@
-"""The prefix of what is said in an agent's name: its answers, and the gateway's own replies about it (DE-5)."""
+"""The prefix of messages in an agent's name: its answers, and the gateway's own replies about it (DE-5)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +29,7 @@ def no_prefix(text: str) -> str:
 
 def filled(words: str, message: InboundMessage, session: Session) -> str:
     """The operator's template, filled from the message that is answered (DE-5). Each value is put on one line, so that
-    a user's chosen name cannot begin a new paragraph of the system prompt."""
+    a user cannot choose a name that begins a new paragraph of the system prompt."""
     if "{{" not in words:
         return words
     values = values_of(message.inbound, session.key, stripped=message.agent_text, is_new=is_untouched(session))
@@ -37,7 +37,7 @@ def filled(words: str, message: InboundMessage, session: Session) -> str:
 
 
 def speaker_of(agent: str, choices: dict[str, Any], session: Session, settings: RuntimeSettings) -> Speaker:
-    """The agent as `/status` describes it."""
+    """The agent with its model and thinking level, as `/status` shows them."""
     rules = settings.rules
     profile = rules.agents[agent]
     thinking = effective_level("think", choices, session, rules, profile).value
@@ -45,7 +45,7 @@ def speaker_of(agent: str, choices: dict[str, Any], session: Session, settings: 
 
 
 def prefix_of(message: InboundMessage, session: Session, settings: RuntimeSettings) -> Prefix:
-    """The prefix of what the gateway itself replies to a message. `session`: that of the agent it is about."""
+    """The prefix of the gateway's own replies to a message. `session`: the session of the agent concerned."""
     words = settings.channel(message.inbound.channel).delivery.prefix
     if not words:
         return no_prefix
@@ -54,7 +54,7 @@ def prefix_of(message: InboundMessage, session: Session, settings: RuntimeSettin
 
 
 class Prefixes:
-    """Of what the gateway says about messages that have no run, or have none any more."""
+    """The prefixes of what the gateway says about messages that have no run yet or any more."""
 
     def __init__(self, services: Services, sessions: Sessions) -> None:
         self._settings = services.settings
@@ -67,7 +67,7 @@ class Prefixes:
         return prefix_of(message, await self._sessions.find(session, agent, self._clock()), self._settings.now)
 
     async def of_undecided(self, inbound: Inbound) -> Prefix:
-        """In the name of the agent that it would belong to."""
+        """In the name of the agent that would get the message."""
         rules = self._settings.now.rules
         agent = whose_message(inbound, channel_rules(rules, inbound.channel))
         return await self.of(
@@ -77,7 +77,7 @@ class Prefixes:
         )
 
     async def of_unreadable(self, channel: str, session: str) -> Prefix:
-        """Nothing is known of the message, so that a template of the operator has no values."""
+        """Nothing is known of the message, so the operator's template is filled without values."""
         words = self._words(channel)
         found = await self._sessions.find(session, "", self._clock()) if words else None
         if found is None or found.agent not in self._settings.now.rules.agents:

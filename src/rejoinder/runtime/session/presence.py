@@ -1,9 +1,9 @@
-"""What people see of a run besides its words: the typing sign and the status reactions.
+"""Shows people that a run is at work: the typing sign and the status reactions.
 
 Both are state machines of the floors; their timers run here, and their calls are made here. A typing sign is dropped
-while the previous one or a message is still being sent: it would appear after that message. It is dropped as well when
-something was shown just now, as that may have been the last. What becomes of one that is on its way already when a
-message is to be sent is said in `typing_calls`. Reactions have a queue of their own and delay nothing.
+while the previous one or a message is still being sent, because it would appear after that message. It is also dropped
+just after something was shown, which may have been the last message. `typing_calls` handles signs that are already on
+their way when a message is to be sent. Reactions have a queue of their own and delay nothing.
 """
 
 import asyncio
@@ -27,11 +27,12 @@ from rejoinder.turns import status
 log = logging.getLogger(__name__)
 
 JUST_SHOWN: Final = 2.0
-"""Seconds for which people need no other sign that somebody writes."""
+"""Seconds for which people need no further typing sign."""
 
 
 class TypingSign:
-    """On from the run's beginning to its last delivery (TU-24). A `with` block is its scope, so it cannot get stuck."""
+    """Shown from the beginning of the run to its last delivery (TU-24). Its scope is a `with` block, so it cannot get
+    stuck."""
 
     def __init__(
         self,
@@ -97,7 +98,7 @@ class TypingSign:
 
 
 class StatusSigns:
-    """The reactions on one message that show what becomes of it (TU-25)."""
+    """The reactions that show on a message what is happening to it (TU-25)."""
 
     def __init__(
         self,
@@ -108,7 +109,7 @@ class StatusSigns:
         author: str = "",
         at: Route | None = None,
     ) -> None:
-        """`at`: where the message stands, if not in the conversation in which it is answered."""
+        """`at`: where the message is, if not in the conversation in which it is answered."""
         self._at = at or conversation.route
         self._tasks = tasks
         self._author = author
@@ -136,7 +137,7 @@ class StatusSigns:
                         self._tasks.start("status", self._show(self._channel))
 
     async def _show(self, channel: CanReact) -> None:
-        """One call after the other, as a new reaction has to be there before the old one is removed."""
+        """Makes one call after the other, because a new reaction has to be there before the old one is removed."""
         while self._calls:
             call = self._calls[0]
             sign = project(call.emoji, self._conversation.settings.delivery.reactions).value

@@ -1,7 +1,9 @@
-"""Quarantine: what ended the process each time it ran alone (DU-2), and stored rows that cannot be read (DU-14).
+"""Quarantine, for turns and messages that ended the process each time they ran alone (DU-2), and for stored rows that
+cannot be read (DU-14).
 
-It stays on disk while everything else goes on. The operator finds it in the log and with `rejoinder dead`; the people
-concerned are told where their conversation is known. `/resend`, `rejoinder dead --retry` and the console run it again.
+Quarantined rows stay on disk while everything else goes on. The operator finds them in the log and with `rejoinder
+dead`; the people concerned are told, if their conversation is known. `/resend`, `rejoinder dead --retry` and the
+console run them again.
 """
 
 import logging
@@ -34,7 +36,7 @@ log = logging.getLogger(__name__)
 ENDS_THE_PROCESS: Final = f"the process died {MOST_ALONE} times while nothing else was under way"
 CANNOT_BE_READ: Final = "it cannot be read"
 PLANNED_BEFORE: Final = "planned before a restart; its parts show what arrived"
-"""For an answered turn: it is closed before the result of its parts is known, and one of them may be held."""
+"""The reason for closing an answered turn before the results of its parts are known; one of them may be held."""
 
 
 class Quarantine:
@@ -62,7 +64,7 @@ class Quarantine:
         conversation: Conversation,
         prefix: Prefix | None,
     ) -> None:
-        """`prefix`: of the notice; None: nobody waits for the answer."""
+        """`prefix`: the prefix of the notice; None if nobody waits for the answer."""
         log.error("%s: turn %d is quarantined: %s", turn.session, turn.id, ENDS_THE_PROCESS)
         now, notice = self._clock(), None
         if prefix is not None:
@@ -122,7 +124,7 @@ class Quarantine:
         why: object,
         parts: tuple[StoredPart, ...] = (),
     ) -> None:
-        """`parts`: those parts of its answer, planned or sent, that can be read."""
+        """`parts`: the readable parts of its answer, planned or sent."""
         quarantined = QuarantineTurn(turn, self._clock(), f"{CANNOT_BE_READ}: {why}")
         await self._write_off(session, quarantined, WithdrawParts(turn), message=message, route=route, parts=parts)
         _log(session, f"turn {turn}", why)

@@ -5,7 +5,7 @@ Rule 1: a question belongs to the chat and the people whose message the agent wa
 Rule 2: every question is settled once: by its people, by the session's own policy, by a timeout, or with its run.
 Rule 3: a question that is no longer open loses its buttons and says what became of it.
 Rule 4: a question is stored with the message that asks it, and its answer with the message that answers it. A turn that
-        runs again and asks the same finds both (CH-10); what it does not ask again ends with it.
+        runs again and asks the same finds both (CH-10); a question it does not ask again ends with it.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ RESTARTED = "No longer valid: the gateway was restarted."
 
 
 class Asker(Protocol):
-    """An agent, or what asks for it."""
+    """An agent, or something that asks on its behalf."""
 
     @property
     def name(self) -> str: ...
 
 
 class WaitingRun(Struct, frozen=True):
-    """A run waits for the answer. `question`: as the agent calls it."""
+    """A run that waits for the answer. `question`: the agent's own id of the question."""
 
     agent: Asker
     question: str
@@ -51,11 +51,11 @@ class WaitingRun(Struct, frozen=True):
 
 
 def _nothing() -> None:
-    """Nothing is left to do."""
+    """The default: nothing is left to do."""
 
 
 class AnswerResult(Struct, frozen=True):
-    """What came of an answer: a sentence to reply with, what is stored with it, and what follows once it is."""
+    """The result of an answer: a sentence to reply with, verbs to write, and what to do once they are written."""
 
     says: str | None = None
     verbs: tuple[Verb[Any], ...] = ()
@@ -71,15 +71,15 @@ class Questions:
         self._settings = services.settings
         self._conversations = conversations
         self._kept: dict[str, StoredQuestion] = {}
-        """Those of turns that are not over, by their ids; not those that have run out."""
+        """The questions of turns that are not over, by their ids, without those that have expired."""
         self._waiting: dict[str, WaitingRun] = {}
-        """Those that a run waits for; the others were answered, or asked by a run that was interrupted."""
+        """The questions for which a run waits; the others were answered, or asked by a run that was interrupted."""
         self._asked: set[str] = set()
-        """Those that a run of this process has asked."""
+        """The questions that a run of this process has asked."""
         self._elsewhere: tuple[StoredQuestion, ...] = ()
-        """Those that sessions of other homes have asked: people may answer them in a chat of this one (SC-15)."""
+        """Questions of sessions in other homes, which people may answer in a chat of this home (SC-15)."""
 
-    # --- asked --------------------------------------------------------------------------------------
+    # --- asking -------------------------------------------------------------------------------------
 
     async def ask(
         self,
@@ -107,7 +107,7 @@ class Questions:
             which, close = before.id, await conversation.offered_before(before.id)
             if (answered := self._kept.get(which)) is None or answered.state == "answered":
                 self._tell(agent, question.id, answered.answer if answered is not None else None)
-                return  # while the message was looked up
+                return  # answered or over while the message was looked up
         else:
             which = _new_id()
             kept = StoredQuestion(
@@ -129,11 +129,12 @@ class Questions:
         self._waiting[which] = WaitingRun(agent, question.id, timer, close)
 
     def _asked_before(self, turn: int, mark: str) -> StoredQuestion | None:
-        """The same question of an earlier run of this turn. Each counts once: what is asked twice is answered twice."""
+        """The same question from an earlier run of this turn. Each earlier question is found only once, so a question
+        that is asked twice is answered twice."""
         same = (kept for kept in self._kept.values() if kept.turn == turn and kept.mark == mark)
         return next((kept for kept in same if kept.id not in self._asked), None)
 
-    # --- answered -----------------------------------------------------------------------------------
+    # --- answering ----------------------------------------------------------------------------------
 
     def answer(self, which: str, words: str, route: Route, sender: str, pressed: str = "") -> AnswerResult:
         """Takes a person's answer. `pressed`: the message whose button was pressed."""
@@ -155,7 +156,7 @@ class Questions:
         def then() -> None:
             known = self._kept.get(answered.id)
             if known is None or known.state != "open":
-                return  # its time was up, or its run over, while this was written
+                return  # it expired, or its run ended, while this was written
             self._kept[answered.id] = answered
             waiting = self._close(answered, _outcome(answered), pressed)
             if waiting is not None:
@@ -181,19 +182,19 @@ class Questions:
         )
 
     async def look_elsewhere(self) -> None:
-        """What sessions of other homes have asked; their owners say whether it is still open."""
+        """Reads the questions of sessions in other homes; the owners of those say whether a question is still open."""
         self._elsewhere = await self._store.questions_elsewhere()
 
     def are_elsewhere(self, route: Route) -> bool:
-        """Whether sessions of other homes had asked something here at the last look. They may say nothing here when it
-        is over."""
+        """Whether sessions of other homes had open questions here at the last look. They may end a question without
+        saying anything here."""
         return any(kept.route == route for kept in self._elsewhere)
 
     def _theirs(self, which: str, route: Route, sender: str) -> StoredQuestion | None:
         shown = (kept for kept in self._elsewhere if kept.id == which and kept.route == route)
         return next((kept for kept in shown if sender in kept.people), None)
 
-    # --- over ---------------------------------------------------------------------------------------
+    # --- ending -------------------------------------------------------------------------------------
 
     def withdraw(self, turn: int, *, runs_again: bool) -> None:
         """The run that asked is over, so its questions no longer need an answer, unless its turn runs again."""
@@ -217,7 +218,7 @@ class Questions:
         await WriteBatch(*[PutQuestion(replace(each, state="over")) for each in kept]).insist(self._store)
 
     def _close(self, kept: StoredQuestion, outcome: str, pressed: str = "") -> WaitingRun | None:
-        """Removes the buttons; returns who waits for the answer, if somebody does."""
+        """Removes the buttons; returns the run that waits for the answer, if there is one."""
         words, waiting = f"{kept.question.text}\n\n{outcome}", self._waiting.pop(kept.id, None)
         conversation = self._conversations.at(kept.route)
         if waiting is not None:
@@ -237,11 +238,12 @@ class Questions:
     # --- after a restart ------------------------------------------------------------------------------
 
     async def recall(self) -> None:
-        """Before anything runs: what an earlier process has asked, and what it was answered."""
+        """Reads the questions of earlier processes and their answers, before anything runs."""
         self._kept = {kept.id: kept for kept in await self._store.open_questions()}
 
     async def keep_of(self, turns: Collection[int]) -> dict[str, str | None]:
-        """Only these turns run again: what others have asked has run out. Returns what became of the rest."""
+        """Only these turns run again: questions of other turns expire. Returns the outcomes of the remaining ones; None
+        for those still open."""
         over = [kept for kept in self._kept.values() if kept.turn not in turns and kept.id not in self._asked]
         for kept in over:
             self._forget(kept.id)
@@ -259,7 +261,7 @@ async def _close_earlier(conversation: Conversation, which: str, words: str, pre
 
 
 def _outcome(answered: StoredQuestion) -> str:
-    """In words for everybody."""
+    """The outcome in words that everybody may see."""
     if answered.answer is None:
         return OUTCOMES[DENIED]
     option = chosen_option(answered.question, answered.answer.casefold())
@@ -267,10 +269,10 @@ def _outcome(answered: StoredQuestion) -> str:
 
 
 def _mark(agent: str, question: Question) -> str:
-    told = (agent, question.text, question.about, *[(each.id, each.label, each.grants) for each in question.offered])
-    return blake2b(repr(told).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    content = (agent, question.text, question.about, *[(each.id, each.label, each.grants) for each in question.offered])
+    return blake2b(repr(content).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _new_id() -> str:
-    """Short enough to be typed, and never given twice."""
+    """Short enough to be typed, and never used twice."""
     return f"q{base64.b32encode(random_bytes()[:5]).decode().lower()}"

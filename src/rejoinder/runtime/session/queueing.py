@@ -18,7 +18,7 @@ class Queueing:
     def __init__(self, services: Services) -> None:
         self._settings = services.settings
         self._tasks = services.tasks
-        self._usual: dict[str, QueueSettings] = {}  # by channel, where nobody has said anything else
+        self._usual: dict[str, QueueSettings] = {}  # by channel, for sessions without a choice of their own
         self._settings.on_change(self._forget)
 
     def _forget(self) -> None:
@@ -50,7 +50,7 @@ class Queueing:
             settings = None if choice is None else self.of(inbound.channel, session, choice)
             if message.choices.keys() - {"queue"}:
                 settings = not_steered(settings or self.of(inbound.channel, session)) or settings
-        if message.stands_alone:  # it neither interrupts a run nor is merged with what people say
+        if message.stands_alone:  # it neither interrupts a run nor is merged with messages of people
             settings = replace(self.of(inbound.channel, session), mode=Mode.QUEUE)
         return backlog.QueuedMessage(
             _id(inbound),

@@ -1,7 +1,7 @@
-"""Runs again what is quarantined, when somebody wants it: `/resend`, `rejoinder dead --retry`, the console (DU-2).
+"""Runs quarantined turns and messages again on request: `/resend`, `rejoinder dead --retry`, the console (DU-2).
 
-Rule 1: whoever wants it only marks the row. The gateway alone takes it out, here, so that it is queued once.
-Rule 2: the messages wait in their session like new ones; what the quarantined turn has said stays said.
+Rule 1: a request only marks the row. The gateway alone takes it out of quarantine, here, so that it is queued once.
+Rule 2: the messages wait in their session like new ones; what the quarantined turn has already said stays.
 """
 
 import logging
@@ -33,7 +33,7 @@ class Readmission:
         readmit: Callable[[InboxEvent], Awaitable[None]],
         changed: Callable[[], None],
     ) -> None:
-        """`changed`: has it looked, until the store could be read."""
+        """`changed` makes the engine look, and repeat this until the store can be read."""
         self._store = services.store
         self._backlogs = backlogs
         self._readmit_event = readmit
@@ -41,10 +41,10 @@ class Readmission:
         self._clock = services.clock
 
     async def want(self, route: Route | None) -> int:
-        """Runs again all that is quarantined in this place, or everywhere; returns how much that is."""
+        """Requests to run again everything quarantined in this place, or everywhere; returns how many rows that is."""
         count = 0
         for each in await self._store.quarantined():
-            with suppress(Superseded, Unreadable):  # gone meanwhile, or not to be read: it stays
+            with suppress(Superseded, Unreadable):  # gone meanwhile, or unreadable, so it stays
                 if each.number and (route is None or await self._place_of(each) == route):
                     await self._store.write(
                         RequestTurnRerun(each.number) if each.kind == "turn" else RequestEventRerun(each.number)
@@ -62,7 +62,7 @@ class Readmission:
         return events[0].inbound.route if events else None
 
     async def look(self) -> None:
-        """Takes out of quarantine what is wanted."""
+        """Takes the requested rows out of quarantine."""
         for each in await self._store.requested_reruns():
             try:
                 await self._readmit(each)

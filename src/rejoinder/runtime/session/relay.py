@@ -49,7 +49,7 @@ LONGEST_OUTPUT = 500
 LONGEST_TITLE = 1000
 LONGEST_QUESTION = 3000
 MOST_HEARD = 100_000_000
-"""The most characters and events of one run; an agent that sends more would not end by itself."""
+"""The most characters and events of one run; an agent that sends more would probably never end."""
 
 
 class WorkVisibility(Struct, frozen=True):
@@ -58,16 +58,16 @@ class WorkVisibility(Struct, frozen=True):
     tools: Display = "none"
     tool_output: bool = False
     thoughts: Thoughts | None = None
-    """Where its thoughts are shown, if they are."""
+    """Shows its thoughts; None if they are not shown."""
     most: int = MAX_ANSWER_CHARS
-    """How many characters of its text, and of its thoughts, are kept."""
+    """How many characters of its text, and of its thoughts, are stored."""
 
 
 Hears = Callable[[str], Awaitable[None] | None]
 
 
 class Watcher(Struct, frozen=True):
-    """An observer outside the gateway, told the title of each tool and the name of the model."""
+    """An observer outside the gateway, which is told the title of each tool and the name of the model."""
 
     tool: Hears | None = None
     model: Hears | None = None
@@ -92,7 +92,7 @@ class Relay:
         shows: WorkVisibility,
     ) -> None:
         self.usage = Usage()
-        self.begun = False  # the agent has written something; the gateway's own notices do not count
+        self.begun = False  # whether the agent has written something; the gateway's own notices do not count
         self._run = run
         self._agent = agent
         self._answer = answer
@@ -105,7 +105,7 @@ class Relay:
         self._tool_lines = ToolLines(shows.tools, group=run.inputs[-1].message.in_group)
         self._fairness = Fairness()
         self._heard = 0
-        self._to_remember = self._to_think = shows.most  # characters that may still be kept
+        self._to_remember = self._to_think = shows.most  # how many more characters may be stored
 
     async def attempt(self, turn: Turn, answers: Answers) -> Failed | None:
         """One try at the turn; None if it was answered, or if the run may no longer speak."""
@@ -117,7 +117,7 @@ class Relay:
                 return await self._pass_on(events)
             finally:
                 if (close := getattr(events, "aclose", None)) is not None:
-                    await close()  # ends the run on the agent's side too, now and not at garbage collection
+                    await close()  # ends the run on the agent's side now, not at garbage collection
         except BaseException as error:  # an agent may be foreign code, and must not end the gateway
             if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # this run itself was cancelled, not something the agent waited for
@@ -243,10 +243,12 @@ class Relay:
         return Failed("other", ENDLESS.format(agent=self._agent.name), "the run wrote more than the limit")
 
     async def _rename_tool(self, id: str, title: str) -> None:
+        """Shown text only grows, so a better title is added after the first one if no other text has followed."""
         await tell(self._callbacks.watcher.tool, title)
         await self._show(self._tool_lines.rename(id, title))
 
     async def _show_tool(self, id: str, title: str, kind: str) -> None:
+        """Shows one line for each tool; equal tools in a row share a line with a count (DE-23)."""
         if self._shows.tools == "none":
             return await self._answer.next_segment()
         await self._show(self._tool_lines.start(id, title, kind))

@@ -1,4 +1,4 @@
-"""Turns that ask the agent nothing: on command they shorten what it remembers of the session (TU-23).
+"""Compaction on command: a turn that asks the agent nothing and shortens what it remembers of the session (TU-23).
 
 Rule 1: a chore is queued in the session's lane like any message: earlier messages are answered first, later ones wait,
         other sessions are not affected, and `/stop` ends it.
@@ -42,7 +42,7 @@ class RequestedCompaction:
             await self._end(run, shortened, _step(agent, ended, began))
         finally:
             run.conversation.trace(run.trigger, (_step(agent, ended, began),))
-            self._hooks.tell(run.turn_ended(run.claim.turn, ended), kept=True)  # by whoever ends it
+            self._hooks.tell(run.turn_ended(run.claim.turn, ended), kept=True)  # its end is written elsewhere
 
     async def _end(self, run: Run, shortened: CompactionResult | None, step: Step) -> None:
         now, event = self._clock(), run.inputs[-1].event
@@ -62,7 +62,7 @@ class RequestedCompaction:
             try:
                 await batch.insist(self._store)
             except Superseded:
-                held.read_again()  # it was stopped just as it ended
+                held.read_again()  # the turn was stopped just as it ended
                 return
             held.mark_stored(session)
         run.record_end()

@@ -1,4 +1,5 @@
-"""The sessions of an engine, built from top to bottom: what runs a turn, what waits for one, what begins by itself."""
+"""Builds the sessions of an engine, from top to bottom: running a turn, waiting for one, and turns that begin by
+themselves."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -30,7 +31,7 @@ from rejoinder.store.base import InboxEvent
 
 
 class EngineLinks(Struct, frozen=True):
-    """What the sessions of an engine reach of it."""
+    """The parts of an engine that its sessions use."""
 
     readmit: Callable[[InboxEvent], Awaitable[None]]
     changed: Callable[[], None]

@@ -1,4 +1,4 @@
-"""A turn under way: what one run of a lane was asked, what became of it, and how long it may take."""
+"""A turn under way: its messages, its state, and how long it may take."""
 
 import asyncio
 from time import monotonic
@@ -16,7 +16,7 @@ from rejoinder.turns.signals import Event, RunStarted, Start
 
 
 class LaneOfRun(Protocol):
-    """What a run knows of its lane."""
+    """A run's view of its lane."""
 
     key: str
     agent: str
@@ -26,12 +26,12 @@ class LaneOfRun(Protocol):
 
 
 class RunTranscript:
-    """What the agent was given and what it said, in the pieces in which it came."""
+    """What the agent received and what it said, in the pieces in which it came."""
 
     def __init__(self) -> None:
         self.told: list[tuple[PromptPart, ...]] = []
         self.said: list[str] = []
-        self.model: str | None = None  # the model that answers, as reported by the agent
+        self.model: str | None = None  # the answering model, as reported by the agent
 
 
 class RunTimer:
@@ -40,7 +40,7 @@ class RunTimer:
     def __init__(self) -> None:
         self.limits = RunTimeouts()
         self.started = self.last_seen = 0.0
-        self.asking = False  # the agent waits for a person, so its silence is no sign of trouble
+        self.asking = False  # whether the agent waits for a person, so that its silence is no sign of trouble
 
     def begin(self, limits: RunTimeouts) -> None:
         self.limits = limits
@@ -51,7 +51,8 @@ class RunTimer:
 
 
 class TurnClaiming:
-    """The attempt to claim a turn. Once it is sent it cannot be called off, as the store may have granted it."""
+    """The attempt to claim a turn. Once the claim is sent it cannot be called off, because the store may have granted
+    it."""
 
     def __init__(self) -> None:
         self.task: asyncio.Task[None] | None = None
@@ -65,18 +66,18 @@ class TurnClaiming:
         self._is_sent = True
 
     def pauses(self) -> None:
-        """The session is busy, and the claim is tried again later."""
+        """The session is busy; the claim will be tried again later."""
         self._is_sent = False
 
     def call_off(self) -> asyncio.Task[None] | None:
-        """Returns the attempt, if there was one, for the caller to wait for."""
+        """Calls off the attempt and returns it, if there was one, so that the caller can wait for its end."""
         if self.task is not None and not self._is_sent:
             self.task.cancel()
         return self.task
 
 
 class Run:
-    """One generation of one lane. `granted`: if it was claimed in the commit that decided its message."""
+    """One generation of one lane. `granted`: the claim, if it was made in the commit that decided its message."""
 
     def __init__(
         self,
@@ -90,10 +91,10 @@ class Run:
         self.agent = lane.agent
         self.start = start
         self.inputs = inputs
-        self.message = inputs[-1].message  # the one that is answered
-        self.conversation = inputs[-1].conversation  # where it was asked (IN-44)
-        self.steered_inputs: tuple[TurnInput, ...] = ()  # what it was steered with
-        self.known_inputs = inputs  # every message the agent may know of, including those it was only offered
+        self.message = inputs[-1].message  # the message that is answered
+        self.conversation = inputs[-1].conversation  # where that message was said (IN-44)
+        self.steered_inputs: tuple[TurnInput, ...] = ()  # messages that the running turn took in
+        self.known_inputs = inputs  # all messages the agent may know, including those it was only offered
         self.granted = granted
         self.resumed = resumed
         self.claiming = TurnClaiming()
@@ -102,7 +103,7 @@ class Run:
         self.ended = asyncio.Event()
         self.timer = RunTimer()
         self.transcript = RunTranscript()
-        self.prefix: Prefix = no_prefix  # of what the gateway says in its place
+        self.prefix: Prefix = no_prefix  # the prefix of what the gateway says instead of the agent
         self._lane = lane
 
     @property
@@ -111,12 +112,12 @@ class Run:
 
     @property
     def claim(self) -> RunClaim:
-        """The proof that this run owns the session: everything the run says is planned with it."""
+        """The proof that this run owns the session. Everything the run says is planned with it."""
         assert self.granted is not None, "nothing is said before the turn is claimed"
         return self.granted.claim
 
     def turn_ended(self, turn: int, outcome: TurnOutcome, why: str | None = None) -> TurnEnded:
-        """What hooks are told of its end; the same in every place that can end it."""
+        """What hooks are told about its end, the same from all places that can end it."""
         also = tuple([each.message.inbound.message_id for each in (*self.inputs[:-1], *self.steered_inputs)])
         return TurnEnded(self.session, self.agent, self.conversation.route, self.trigger, outcome, why, also, turn)
 
@@ -127,14 +128,14 @@ class Run:
 
     @property
     def crashed(self) -> bool:
-        """Its work failed with an unexpected exception, and the user has been told nothing about it."""
+        """Whether its work failed with an unexpected exception that the user has not been told about."""
         ended = (task for task in (self.task, self.claiming.task) if task is not None and task.done())
         failures = (task.exception() for task in ended if not task.cancelled())
         return any(failed is not None and not isinstance(failed, RejoinderError) for failed in failures)
 
     @property
     def is_gathered(self) -> bool:
-        """These messages waited through a restart and share one place in the queue (TU-10)."""
+        """Whether these messages waited through a restart and share one place in the queue (TU-10)."""
         return len(self.inputs) > len(self.start.ids)
 
     @property
@@ -145,7 +146,7 @@ class Run:
         return self.state.may_speak and may_speak(self._lane.lane, self.start.run)
 
     def start_work(self, work: asyncio.Task[None], limits: RunTimeouts) -> None:
-        """It has a slot."""
+        """The run has got a slot and begins its work."""
         self.state = advanced(self.state, WORKING)
         self.task = work
         self.timer.begin(limits)
@@ -169,11 +170,11 @@ class Run:
         self.prefix = prefix
 
     def complete(self, inputs: tuple[TurnInput, ...]) -> None:
-        """The same messages, with what was fetched for them."""
+        """Replaces the messages by the same ones with their fetched files."""
         self.inputs = inputs
 
     def offer(self, inputs: tuple[TurnInput, ...]) -> None:
-        """Even if the agent refuses them: it may have used them anyway."""
+        """Notes messages offered to the agent. Even if it refuses them, it may have used them."""
         self.known_inputs += inputs
 
     def take_in(self, inputs: tuple[TurnInput, ...]) -> None:

@@ -1,8 +1,8 @@
 """Drives the runs of a lane, one at a time, from the slot to the end.
 
-Rule 1: every Start is ended by exactly one RunEnded, in `RunDriver._free` and nowhere else, whatever ended the run,
-        and only after the store has recorded the end: so the session's next turn finds the session free.
-Rule 2: a run that does not end when it is told to is left behind: its lane goes on, and the run may not speak.
+Rule 1: every Start is ended by exactly one RunEnded, only in `RunDriver._free`, whatever ended the run, and only after
+        the store has recorded the end. So the session's next turn finds the session free.
+Rule 2: a run that does not end when told to is left behind: its lane goes on, and the run may no longer speak.
 """
 
 import asyncio
@@ -26,9 +26,10 @@ from rejoinder.turns.signals import Event, Reason, RunEnded
 log = logging.getLogger(__name__)
 
 GRACE = 1.5
-"""Seconds a run has to end after it was told to; then its lane goes on without it."""
+"""Seconds that a run has to end after it was told to; then its lane goes on without it."""
 STEER_PATIENCE = 10.0
-"""Seconds an ended run has to say whether it took in what it was offered; a live run may be in a long step."""
+"""Seconds that an ended run has to say whether it took in what it was offered. A live run has no limit, as it may be in
+a long step."""
 
 
 class TurnRunner(Protocol):
@@ -41,7 +42,8 @@ class TurnRunner(Protocol):
     async def inputs_left_out(
         self, inputs: tuple[TurnInput, ...], reason: Reason | None, dropped: tuple[DroppedInput, ...]
     ) -> None:
-        """Called for messages that get no turn: dropped for this reason or, if None, summarised in one line each.
+        """Called for messages that get no turn: they were dropped for this reason or, if None, summarised in one line
+        each.
 
         `dropped`: the notices that were planned for their senders.
         """
@@ -52,7 +54,7 @@ class RunJournal(Protocol):
     """Records what the lanes do."""
 
     async def begin(self, run: Run) -> None:
-        """Claims the turn for the run; `run.claiming` says when that can still be called off."""
+        """Claims the turn for the run; `run.claiming` says whether the claim can still be called off."""
         ...
 
     async def record_steered(self, run: Run, inputs: tuple[TurnInput, ...]) -> None: ...
@@ -60,7 +62,7 @@ class RunJournal(Protocol):
     async def leave_out(
         self, session: str, agent: str, inputs: tuple[TurnInput, ...], reason: Reason | None
     ) -> tuple[DroppedInput, ...]:
-        """Stores that these get no turn. Returns the planned notices for those senders who are to get one."""
+        """Stores that these messages get no turn. Returns the notices planned for their senders."""
         ...
 
     async def end(self, run: Run) -> None:
@@ -69,7 +71,7 @@ class RunJournal(Protocol):
 
 
 class LaneDeps(Struct, frozen=True):
-    """What the lanes of an engine have in common."""
+    """What the lanes of an engine share."""
 
     runner: TurnRunner
     journal: RunJournal
@@ -78,24 +80,24 @@ class LaneDeps(Struct, frozen=True):
     limits: Callable[[], RunTimeouts]
     """How long a run that begins now may take."""
     watch: Callable[[RunTimeouts], None]
-    """A run with these limits has begun."""
+    """Called when a run with these limits has begun."""
     rest: "Callable[[RunDriver], None]"
-    """The lane has nothing to do and nothing to remember."""
+    """Called when the lane has nothing to do and nothing to remember."""
     is_draining: Callable[[], bool]
     """Whether no run may begin any more."""
 
 
 class RunDriver:
-    """The part of a lane that has a run; the lane itself decides when one begins, and which one."""
+    """The part of a lane that drives its run; the lane itself decides which run begins, and when."""
 
     key: str
     routes: set[Route]
-    """The places whose messages it has had."""
+    """The places whose messages it has received."""
     run: Run | None
     _deps: LaneDeps
     _tasks: Tasks
     _offering: asyncio.Timeout | None
-    """The wait for a run's answer to what it was offered."""
+    """The time limit for a run's answer to the messages it was offered."""
 
     def feed(self, event: Event) -> None:
         """Tells the lane what has happened."""
@@ -103,7 +105,7 @@ class RunDriver:
 
     @property
     def is_at_work(self) -> bool:
-        """Its run has a slot, and has not ended."""
+        """Whether its run has a slot and has not ended."""
         return self.run is not None and self.run.task is not None and not self.run.ended.is_set()
 
     async def drain(self) -> None:

@@ -1,4 +1,4 @@
-"""Tells agents what they knew of a session if they may have lost it, for example after a restart (TU-33)."""
+"""Gives agents back what they knew of a session if they may have lost it, for example after a restart (TU-33)."""
 
 from datetime import datetime
 
@@ -10,20 +10,22 @@ from rejoinder.store.base import AgentSession, StoreReader, TranscriptEntry
 
 
 def noted(saved: str, agent: object, machine: str) -> AgentSession:
-    """What is stored of a session that the agent has saved: on which machine, where that matters (SC-7)."""
+    """The record of a session that the agent has saved; it names the machine if that matters (SC-7)."""
     return AgentSession(saved, machine if can(agent, BoundToMachine) and agent.is_bound() else "")
 
 
 class SessionRestorer:
     def __init__(self, store: StoreReader, restored: Bounded[str, tuple[object, Agent]], machine: str = "") -> None:
-        """`restored`: that of the process. `machine`: the name of the one it is on; empty where there is only one."""
+        """`restored`: shared by the engines of the process. `machine`: the name of this machine; empty if there is only
+        one."""
         self._store = store
         self._machine = machine
         self._restored = restored
 
     async def restore(self, session: str, agent: Agent, since: datetime) -> None:
-        """Gives the agent its own id of the session, or what was said in it, unless it was given them lately."""
-        # An agent that was reopened is another object, and so is this if another process had the session meanwhile.
+        """Gives the agent its own id of the session, or what was said in it, unless this was done recently."""
+        # An agent that was reopened is another object; so is this restorer if another process had the session
+        # meanwhile.
         known = self._restored.get(session) == (self, agent)
         self._restored.renew(session, (self, agent))
         if known:
@@ -36,19 +38,19 @@ class SessionRestorer:
             agent.recall(session, exchanges(past))
 
     def forget(self) -> None:
-        """Other processes go on with these sessions."""
+        """Forgets all sessions, because other processes continue them."""
         for session in [session for session, (who, _) in self._restored.items() if who is self]:
             del self._restored[session]
 
     @property
     def has_bound(self) -> bool:
-        """Whether a session that was asked here lately has files on this machine, which others do not have (SC-7)."""
+        """Whether a session that was used here lately has files that exist only on this machine (SC-7)."""
         return any(
             who is self and can(agent, BoundToMachine) and agent.is_bound() for who, agent in self._restored.values()
         )
 
     def _loses(self, agent: object, session: str, saved: AgentSession) -> bool:
-        """Tells the agent so when it saved the session on another machine."""
+        """Tells the agent if it saved the session on another machine."""
         is_here = not saved.machine or saved.machine == self._machine or not self._machine
         if is_here or not can(agent, BoundToMachine) or not agent.is_bound():
             return False
@@ -62,13 +64,13 @@ def exchanges(entries: tuple[TranscriptEntry, ...]) -> tuple[Exchange, ...]:
     A transcript may begin in the middle. An answer without its question is left out: models do not accept one.
     """
     found: list[Exchange] = []
-    asked: tuple[PromptPart, ...] = ()
+    question: tuple[PromptPart, ...] = ()
     for entry in entries:
         if entry.stands_for_all:
-            found, asked = [], ()
+            found, question = [], ()
         if entry.role == "user":
-            asked += entry.parts
-        elif asked:
-            found.append(Exchange(asked, "".join(p.text for p in entry.parts if isinstance(p, PromptText))))
-            asked = ()
-    return (*found, Exchange(asked)) if asked else tuple(found)
+            question += entry.parts
+        elif question:
+            found.append(Exchange(question, "".join(p.text for p in entry.parts if isinstance(p, PromptText))))
+            question = ()
+    return (*found, Exchange(question)) if question else tuple(found)

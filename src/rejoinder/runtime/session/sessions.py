@@ -1,4 +1,4 @@
-"""What each session remembers, as stored: read once, changed by one caller at a time, written through.
+"""The stored state of each session: read once, changed by one caller at a time, written through.
 
 Rule 1: a caller that changes a session holds its lock from the read to the commit, so no change is lost.
 Rule 2: if a write fails, nothing is assumed about its outcome: the session is read again.
@@ -39,7 +39,7 @@ class HeldSession:
         return self.version == 0
 
     def put_verbs(self, session: Session) -> tuple[PutSession, ...]:
-        """What has to be written to change the session to this; nothing if it is stored already."""
+        """The verbs that change the stored session to this one; none if it is already stored."""
         return () if session == self._session and self.version else (PutSession(session, self.version),)
 
     def mark_stored(self, session: Session) -> None:
@@ -48,7 +48,7 @@ class HeldSession:
         self._session = session
 
     def read_again(self) -> None:
-        """Nothing is known of the outcome of a write: the next caller reads what is stored."""
+        """The outcome of a write is unknown: the next caller reads what is stored."""
         self.loaded = False
 
     async def read(self, store: Store, now: datetime) -> None:
@@ -66,12 +66,13 @@ class HeldSession:
             return await store.session(self.key)
 
     def begin(self, agent: str, now: datetime) -> None:
-        """It is new: whoever holds it finds a session that begins now."""
+        """Makes it a new session that begins now."""
         self._session = Session(key=self.key, agent=agent, started=now, touched=now)
 
 
 class SessionHold:
-    """The block in which one session is held. A class and not a generator, for speed: every message enters two."""
+    """The block in which one session is held. It is a class and not a generator for speed, because every message enters
+    two such blocks."""
 
     def __init__(self, held: HeldSession, store: Store, agent: str, now: datetime) -> None:
         self._held = held

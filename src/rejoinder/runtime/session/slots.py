@@ -1,9 +1,10 @@
 """Slots for runs, shared fairly between sessions (TU-21): requests wait in a queue, `turns.choose` picks the next.
 
-Suspects, the turns that were under way in two crashes, run one at a time beside the others (DU-2). Some of them have to
-run alone, so that one that ends the process is found, also where people never cease to write: at the start, or when the
-process is stable (`turns.suspicion`). Then nothing else starts, and they begin when nothing else runs; but not for
-long: what has lived for `HEAD_START` does not end the process at once, and where others run on, they run beside them.
+Suspects, the turns that were under way in two crashes, run one at a time, beside other turns (DU-2). Some suspects have
+to run alone, so that the one that ends the process is found even if people never stop writing. This happens at the
+start, or when the process is stable (`turns.suspicion`): nothing else starts, and the suspect begins when nothing else
+runs. It does not last long: a suspect that has lived for `HEAD_START` does not end the process at once, and if other
+turns keep running, suspects run beside them.
 """
 
 import asyncio
@@ -26,12 +27,12 @@ class Slots:
         self._processes = _with_processes(services.agents)
         self._pool = services.slots
         self._prefix = self._pool.new_prefix()  # a session may have a run in another engine, too (SC-1)
-        self._asking, self._running = self._pool.asking, self._pool.running  # those of all engines
-        self._own: set[str] = set()  # sessions of this engine that ask or run
-        self._suspects: dict[str, SlotRequest] = {}  # those that wait for their turn
-        self._held_back: dict[str, SlotRequest] = {}  # those that wait until the process is stable
-        self._stable: asyncio.TimerHandle | None = None  # while any of them waits
-        self._suspect: str | None = None  # the session of the one that runs
+        self._asking, self._running = self._pool.asking, self._pool.running  # shared by all engines
+        self._own: set[str] = set()  # sessions of this engine that request a slot or run
+        self._suspects: dict[str, SlotRequest] = {}  # suspects that wait for their turn
+        self._held_back: dict[str, SlotRequest] = {}  # suspects that wait until the process is stable
+        self._stable: asyncio.TimerHandle | None = None  # set while any of them waits
+        self._suspect: str | None = None  # the session of the suspect that runs
         self._head_start: asyncio.TimerHandle | None = None  # while it is set, nothing else starts
         self._held = False
         self.tried = asyncio.Event()
@@ -57,13 +58,13 @@ class Slots:
         self._choose()
 
     def ask(self, session: str, agent: str, go: Callable[[], None], again: RerunPolicy = AT_ONCE) -> None:
-        """`go` is called as soon as there is a slot; a session asks for one run at a time.
+        """Requests a slot; `go` is called as soon as there is one. A session requests only one at a time.
 
-        `again`: for a turn that a crash cut off; those come while the process starts.
+        `again`: the policy for a turn that a crash interrupted; such turns are requested while the process starts.
         """
         session = self._prefix + session
         self._own.add(session)
-        if again is AT_ONCE and self.has_room(agent):  # there are no other requests to weigh against it
+        if again is AT_ONCE and self.has_room(agent):  # there are no other requests to consider
             self._running[session] = None
             go()
             return
@@ -154,7 +155,7 @@ class Slots:
         self._pool.choose(self._settings.now.limits, self._processes, self._tasks)
 
     def close(self) -> None:
-        """The engine has ended: what it had is free for the others."""
+        """The engine has ended: frees its slots for the others."""
         self._held = True
         if self._stable is not None:
             self._stable.cancel()

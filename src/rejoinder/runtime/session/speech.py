@@ -1,4 +1,4 @@
-"""How the answers of a turn are spoken, as `inbound/speech.py` decides it, and who shortens them (ME-2)."""
+"""How the answers of a turn are spoken (`inbound/speech.py` decides), and who shortens them (ME-2)."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from rejoinder.session import Session
 log = logging.getLogger(__name__)
 
 PATIENCE = 30.0
-"""Seconds that the agent has for it; the answer waits."""
+"""Seconds that the agent has to shorten an answer; the answer waits for it."""
 
 
 def speech_of(

@@ -1,4 +1,4 @@
-"""What is said about sub-agents (TU-36): in the chat, to who started them, and by `/subagents`."""
+"""The texts about sub-agents (TU-36): for the chat, for the agent that started them, and for `/subagents`."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,14 +15,14 @@ STATES = {"running": "at work", "ended": "finished", "failed": "failed", "killed
 
 
 def end_line(kept: StoredSubagent) -> str:
-    """The one line in the chat."""
+    """The line that tells the chat of its end."""
     if kept.state == "failed":
         return f"_Sub-agent {kept.name} failed: {summary_line(kept.result)}_"
     return f"_Sub-agent {kept.name} has finished._"
 
 
 def end_told(kept: StoredSubagent) -> str:
-    """What the agent that started it is told; what it said goes beside it, as untrusted text."""
+    """What the agent that started it is told. What the sub-agent said is passed separately, as untrusted text."""
     how = "could not finish" if kept.state == "failed" else "has finished"
     result = "What it said is in the untrusted context." if kept.result else "It said nothing."
     return f"Your sub-agent {kept.name} ({kept.agent}) {how}. Its task was: {summary_line(kept.task)}\n{result}"
@@ -50,7 +50,7 @@ def info(kept: StoredSubagent, now: datetime) -> str:
 
 
 def log(kept: StoredSubagent, entries: Sequence[TranscriptEntry], doing: Sequence[str], saying: str) -> str:
-    """What it was told, did and said; the latest, as it is."""
+    """What it received, did and said; the latest words unchanged."""
     text = "\n".join(line.plain for line in log_of(kept, entries, doing, saying)).strip()
     if not text:
         return f"{kept.name} has said nothing yet."

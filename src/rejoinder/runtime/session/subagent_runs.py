@@ -1,4 +1,4 @@
-"""The runs of sub-agents: how a run starts one, where its words go, how it asks a person, and its end."""
+"""The runs of sub-agents: how a run starts one, where its words go, how it asks a person, and how it ends."""
 
 from collections.abc import Callable
 
@@ -21,19 +21,19 @@ from rejoinder.turns.subagents import SpawnRequest
 
 
 def named(question: Question, kept: StoredSubagent) -> Question:
-    """As people are asked it: by the name of who asks."""
+    """The question as people see it, with the name of the sub-agent that asks."""
     return replace(question, text=f"{kept.name} asks: {question.text}")
 
 
 class SubagentRuns:
-    """`all`: the sub-agents of this engine, which are made of the lanes and so after what runs them."""
+    """`all` returns the sub-agents of this engine. They are built from the lanes, which are built after this."""
 
     def __init__(self, all: Callable[[], Subagents], questions: Questions) -> None:
         self._all = all
         self._questions = questions
 
     def unposted(self, run: Run, context: RunContext) -> UnpostedAnswer:
-        """What a sub-agent says its words to."""
+        """The answer that takes a sub-agent's words."""
 
         def broke_off() -> None:
             if not run.state.runs_again:
@@ -52,7 +52,7 @@ class SubagentRuns:
 
     async def start(self, run: Run, wanted: Spawn, key: str) -> str | None:
         """Starts a sub-agent for this run; returns why it did not."""
-        words = [asked.message for asked in run.known_inputs if not asked.message.background]
+        words = [turn_input.message for turn_input in run.known_inputs if not turn_input.message.background]
         by = SubagentParent(
             run.session,
             run.agent,
@@ -65,7 +65,8 @@ class SubagentRuns:
         return started if isinstance(started, str) else None
 
     async def ask(self, run: Run, question: Question, agent: Agent, kept: StoredSubagent, rules: Rules) -> None:
-        """A sub-agent asks in its conversation, by its name, and may do what that allows at this moment."""
+        """Asks a question of a sub-agent in its conversation, in its name. It may do what the conversation allows at
+        this moment."""
         session = await self._all().session_of(run.session, run.agent)
         led = Initiators(kept.route.channel, kept.route.account, kept.people, kept.lifts)
         decided = decided_beforehand({}, session, (), rules, (led,))
@@ -75,12 +76,13 @@ class SubagentRuns:
         await self._questions.ask(run.claim, named(question, kept), agent, where, people_of(run), decided)
 
     def conversation_of(self, run: Run) -> Conversation:
-        """Where a run asks, and of what it may read. A sub-agent's words go nowhere, but it works for somebody."""
+        """The conversation in which a run asks and which it may read. A sub-agent's words go nowhere, but it works for
+        a conversation."""
         kept = self.get(run)
         return (self._all().conversation_of(kept) if kept is not None else None) or run.conversation
 
     def ending(self, run: Run, answer: AnswerSink) -> StoredSubagent | None:
-        """What its row says once this run has ended; None for a run that is no sub-agent's."""
+        """The sub-agent's row after the end of this run; None if the run is not a sub-agent's."""
         if not isinstance(answer, UnpostedAnswer):
             return None
         return self._all().ending(run.session, run.claim.turn, answer.text, answer.failure)

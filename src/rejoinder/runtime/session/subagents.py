@@ -1,10 +1,11 @@
-"""Runs beside a conversation: started, talked to, ended, and told of (TU-36). `turns.subagents` says who may.
+"""Sub-agents, which run beside a conversation: starting them, talking to them, ending them, and reporting their end
+(TU-36). `turns.subagents` says who may do that.
 
 Rule 1: a sub-agent is a session with a lane of its own. It begins with the commit that stores its row and its first
-        turn, so a restart goes on with it as with any turn.
-Rule 2: its end is a row first and told afterwards, once: to who started it, by a turn, and to the chat, by a line.
-Rule 3: one that has started others has ended when they have, and when it has been told.
-Rule 4: it may do what its conversation may, at the moment it asks, and never more.
+        turn, so a restart continues it like any turn.
+Rule 2: its end is first stored, then reported once: to the agent that started it by a turn, and to the chat by a line.
+Rule 3: a sub-agent that has started others has ended only when they have ended and it has been told.
+Rule 4: it may do what its conversation may do at that moment, and never more.
 """
 
 import asyncio
@@ -35,13 +36,13 @@ log = logging.getLogger(__name__)
 
 ONE_DAY = timedelta(days=1)
 INTERRUPTED = "It was interrupted and did not finish."
-LOST = "Your sub-agent {name} could not finish: what was stored of it cannot be read."
+LOST = "Your sub-agent {name} could not finish: its stored data cannot be read."
 
 
 class SubagentParent(Struct, frozen=True):
-    """Who wants a sub-agent: a session, the agent in it, where it is, and by whose words.
+    """Who starts a sub-agent: a session, the agent in it, its place, and the people whose words led to it.
 
-    `lifts`: those were owners. `key`: the same when it is wanted again after a restart."""
+    `lifts`: whether all these people were owners. `key`: the same if the start is requested again after a restart."""
 
     session: str
     agent: str
@@ -68,35 +69,35 @@ class Subagents:
         self._lanes = lanes
         self._background = background
         self._running: dict[str, StoredSubagent] = {}  # by session
-        self._lines: dict[str, Iterable[str]] = {}  # what those at work did, by session
-        self._telling: dict[str, StoredSubagent] = {}  # those whose end is being told
-        self._limited: dict[str, datetime] = {}  # the conversations that were told of a limit, and when one wrote there
-        self._starting = asyncio.Lock()  # names and caps are of all that have been started
+        self._lines: dict[str, Iterable[str]] = {}  # what sub-agents at work have done, by session
+        self._telling: dict[str, StoredSubagent] = {}  # sub-agents whose end is being reported
+        self._limited: dict[str, datetime] = {}  # conversations told of a limit, and their last message then
+        self._starting = asyncio.Lock()  # names and limits depend on all that have been started
 
-    # --- what is known --------------------------------------------------------------------------------
+    # --- look-ups -------------------------------------------------------------------------------------
 
     def get(self, session: str) -> StoredSubagent | None:
         """The sub-agent at work in this session."""
         return self._running.get(session)
 
     def at(self, route: Route) -> list[StoredSubagent]:
-        """Those at work for this place."""
+        """The sub-agents at work for this place."""
         return [each for each in self._running.values() if each.route == route] if self._running else []
 
     async def session_of(self, session: str, agent: str) -> Session:
-        """The session whose levels hold for what is asked here: the conversation's, for a sub-agent of it."""
+        """The session whose levels apply to questions asked here: for a sub-agent, that of its conversation."""
         kept = self._running.get(session)
         key = session if kept is None else kept.root
         return await self._sessions.find(key, agent, self._services.clock())
 
     def conversation_of(self, kept: StoredSubagent) -> Conversation | None:
-        """Where it asks, and where its end is told."""
+        """The conversation in which it asks and in which its end is reported."""
         return self._conversations.at(kept.route)
 
     # --- starting ---------------------------------------------------------------------------------------
 
     async def start(self, wish: SpawnRequest, by: SubagentParent) -> StoredSubagent | str:
-        """The sub-agent, or why there is none."""
+        """Returns the sub-agent, or the reason why there is none."""
         async with self._starting:
             above = self._running.get(by.session)
             root, depth, route = (by.session, 0, by.route) if above is None else (above.root, above.depth, above.route)
@@ -138,7 +139,7 @@ class Subagents:
         )
 
     async def _begin(self, kept: StoredSubagent, text: str, key: str, *, steer: bool = False) -> str | None:
-        """Gives it a turn; returns why it gets none."""
+        """Gives it a turn; returns the reason if it gets none."""
         turn = Background(
             id=key,
             agent=kept.agent,
@@ -158,16 +159,16 @@ class Subagents:
         return why
 
     async def _tell_limit(self, root: str, touched: datetime, route: Route, why: str) -> None:
-        """The chat hears of a limit once, until somebody writes."""
+        """Tells the chat of a limit, but only once until somebody writes there."""
         if self._limited.get(root) != touched:
             self._limited[root] = touched
             await self._say(route, f"_{why}_")
 
-    # --- talking to them, and ending them ---------------------------------------------------------------
+    # --- talking to sub-agents and ending them ----------------------------------------------------------
 
     async def send(self, kept: StoredSubagent, text: str, by: SubagentParent, *, steer: bool) -> str | None:
-        """Tells it something. From then on it acts for who said it, too, and so never with more authority than they
-        have; one that had ended acts for them alone."""
+        """Tells a sub-agent something. From then on it also acts for the people who said it, and so never with more
+        authority than they have. One that had ended acts for them alone."""
         at_work = sum(each.root == kept.root for each in self._running.values())
         if not kept.is_running and (why := limit_reached(SpawnState((), at_work=at_work))) is not None:
             return why
@@ -184,11 +185,13 @@ class Subagents:
         return await self._begin(again, text, by.key, steer=steer)
 
     async def stop(self, route: Route, before: int | None = None) -> int:
-        """Ends all that work for this place; returns how many. `before`: only those at work before this event."""
+        """Ends all sub-agents that work for this place; returns how many. `before`: only those at work before this
+        event."""
         return await self.kill([each for each in self.at(route) if self._was_at_work(each, before)])
 
     def _was_at_work(self, kept: StoredSubagent, before: int | None) -> bool:
-        """One that waits for others has started them, so it was there before them."""
+        """Whether it was at work before this event. A sub-agent that waits for others has started them, so it was there
+        before them."""
         lane = self._lanes.get(kept.session)
         if before is None or (lane is not None and lane.has_from_before(before)):
             return True
@@ -198,29 +201,29 @@ class Subagents:
         return await self.kill([each for each in self._running.values() if each.root == session])
 
     async def kill(self, kept: list[StoredSubagent]) -> int:
-        """Ends these and all they have started. Who started one is told with its next turn."""
-        killed = {each.session: each for each in kept if each.session in self._running}
+        """Ends these and all sub-agents they have started. The session that started one is told with its next turn."""
+        doomed = {each.session: each for each in kept if each.session in self._running}
         for each in self._running.values():  # in the order they were started: parents first
-            if each.parent in killed:
-                killed[each.session] = each
+            if each.parent in doomed:
+                doomed[each.session] = each
         now = self._services.clock()
-        for each in killed.values():
+        for each in doomed.values():
             self._running.pop(each.session, None)
-        await self._write(*(PutSubagent(self._over(each, "killed", "", now, told=True)) for each in killed.values()))
-        lanes = [lane for session in killed if (lane := self._lanes.get(session)) is not None]
+        await self._write(*(PutSubagent(self._over(each, "killed", "", now, told=True)) for each in doomed.values()))
+        lanes = [lane for session in doomed if (lane := self._lanes.get(session)) is not None]
         await self._lanes.stop(lanes)
-        for each in killed.values():
+        for each in doomed.values():
             self._lines.pop(each.session, None)
             self._show(each)
-            if each.parent not in killed:
+            if each.parent not in doomed:
                 self._services.tasks.start("subagent stopped", self._note_stopped(each))
-        return len(killed)
+        return len(doomed)
 
     async def _note_stopped(self, kept: StoredSubagent) -> None:
         await self._note(kept.parent, self._agent_of(kept), f"Your sub-agent {kept.name} was stopped.")
 
     async def _note(self, parent: str, agent: str, event: str, *also: Verb[Any]) -> None:
-        """Its agent is told with its next turn."""
+        """Has the agent of the session told with its next turn."""
         async with self._sessions.changing(parent, agent, self._services.clock()) as held:
             session = with_event(held.session, event)
             try:
@@ -233,11 +236,11 @@ class Subagents:
     # --- its turns ----------------------------------------------------------------------------------------
 
     def works(self, session: str, lines: Iterable[str]) -> None:
-        """A turn of it has begun; `lines` will say what it does."""
+        """A turn of the sub-agent has begun; `lines` will say what it does."""
         self._lines[session] = lines
 
     def ending(self, session: str, turn: int, text: str, failure: str) -> StoredSubagent | None:
-        """How it is once this turn has ended; None: it has not ended, as others work for it or it was killed."""
+        """Its row after this turn; None if it does not end with it, because others work for it or it was killed."""
         kept, lane = self._running.get(session), self._lanes.get(session)
         under_way = (*self._running.values(), *self._telling.values())
         if kept is None or any(each.parent == session for each in under_way) or (lane is not None and lane.waiting):
@@ -246,7 +249,7 @@ class Subagents:
         return replace(self._over(kept, state, failure or text, self._services.clock(), told=False), turn=turn)
 
     def ended(self, kept: StoredSubagent) -> None:
-        """That it has ended is written."""
+        """Called when its end has been written."""
         self._running.pop(kept.session, None)
         self._lines.pop(kept.session, None)
         self._telling[kept.session] = kept
@@ -257,7 +260,7 @@ class Subagents:
         self._telling.pop(kept.session, None)
 
     def broke_off(self, session: str) -> None:
-        """Its run was ended from outside, and not by somebody who killed it."""
+        """Called when its run was ended from outside, other than by a kill."""
         if (kept := self._running.get(session)) is not None:
             self._services.tasks.start(f"subagent:{kept.name}", self._interrupted(kept))
 
@@ -268,14 +271,14 @@ class Subagents:
             self.ended(over)
 
     async def _tell(self, kept: StoredSubagent) -> None:
-        """Tells who started it, and the chat."""
+        """Reports the end to the session that started it, and to the chat."""
         above = self._running.get(kept.parent)
-        told: list[Verb[Any]] = [PutSubagent(replace(kept, told=True))]
+        verbs: list[Verb[Any]] = [PutSubagent(replace(kept, told=True))]
         conversation = self.conversation_of(kept)
         if conversation is not None:
             stem = f"{kept.session}/{kept.turn}/end"
-            told.append(conversation.parts_to_say((reports.end_line(kept),), self._services.clock(), stem=stem))
-        why = "whoever started it is gone"
+            verbs.append(conversation.parts_to_say((reports.end_line(kept),), self._services.clock(), stem=stem))
+        why = "the session that started it is gone"
         if above is not None or kept.depth == 1:
             turn = Background(
                 id=f"{kept.session}/{kept.turn}/end",
@@ -288,10 +291,10 @@ class Subagents:
                 answerable=kept.people,
                 lifts=kept.lifts,
             )
-            why = await self._background.begin(turn, also=tuple(told))
+            why = await self._background.begin(turn, also=tuple(verbs))
         if why is not None:
             log.info("%s has ended, but starts no turn: %s", kept.name, why)
-            await self._write(*told)
+            await self._write(*verbs)
             if above is not None:
                 await self._interrupted(above)
         if conversation is not None:
@@ -305,19 +308,20 @@ class Subagents:
     # --- after a restart ----------------------------------------------------------------------------------
 
     async def load(self) -> None:
-        """What an earlier process left at work, before its turns go on."""
+        """Reads which sub-agents an earlier process left at work, before their turns continue."""
         found = await self._store.open_subagents()
         self._running |= {each.session: each for each in found if each.is_running}
         self._telling |= {each.session: each for each in found if not each.is_running}
 
     async def write_off(self, session: str, root: str, why: str) -> None:
-        """What is stored of it cannot be read, so nobody knows what it may do: it does not go on, and the agent of its
-        conversation is told (DU-14)."""
-        log.error("%s has failed, because what is stored of it cannot be read: %s", session, why)
+        """Ends a sub-agent whose row cannot be read, because nobody knows what it may do. The agent of its conversation
+        is told (DU-14)."""
+        log.error("%s has failed, because its stored data cannot be read: %s", session, why)
         await self._note(root, agent_of(root), LOST.format(name=session.rpartition(":")[2]), WriteOffSubagent(session))
 
     async def settle(self) -> None:
-        """Once its turns go on: an end that nobody heard of is told, and one that has no turn any more has failed."""
+        """Called once the turns continue: reports ends that were not reported yet, and ends sub-agents that have no
+        turn any more as failed."""
         for each in list(self._telling.values()):
             self.ended(each)
         for each in list(self._running.values()):
@@ -328,7 +332,7 @@ class Subagents:
             if not any(other.parent == each.session for other in others):
                 await self._interrupted(each)
 
-    # --- what people are shown ------------------------------------------------------------------------------
+    # --- for people -----------------------------------------------------------------------------------------
 
     async def listing(self, root: str) -> str:
         return reports.listing(await self._store.subagents(root), self._services.clock())
@@ -340,14 +344,14 @@ class Subagents:
         return reports.log(kept, await self._store.transcript(kept.session, kept.started), *self.doing(kept.session))
 
     def doing(self, session: str) -> tuple[tuple[str, ...], str]:
-        """What the sub-agent at work in this session has done and said so far in its turn."""
+        """What the sub-agent at work in this session has done and said so far in this turn."""
         lane = self._lanes.get(session) if session in self._running else None
         if lane is None or lane.run is None:
             return (), ""
         return tuple(self._lines.get(session, ())), "".join(lane.run.transcript.said)
 
     def _show(self, kept: StoredSubagent) -> None:
-        """A page that shows the runs beside a chat is to look again."""
+        """Makes a page that shows sub-agents beside a chat look again."""
         conversation = self.conversation_of(kept)
         if conversation is not None and can(channel := conversation.channel, ShowsSubagents):
             self._services.tasks.start("subagents shown", channel.subagents_changed(kept.route))

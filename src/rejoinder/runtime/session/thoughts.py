@@ -15,7 +15,7 @@ from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.tasks import Tasks
 
 PATIENCE = 5.0
-"""Seconds for which showing a thought may hold up the answer."""
+"""Seconds that showing a thought may hold up the answer."""
 SENDING = 30.0
 """Seconds for which the result of a sent thought is followed."""
 SIGN = "💭 "
@@ -23,7 +23,7 @@ UNHEARD = AnswerWording(silent=True)
 
 
 class Thoughts:
-    """The thoughts of one run. `live`: they are shown as they come, streamed like an answer."""
+    """The thoughts of one run. `live`: whether they are shown as they come, streamed like an answer."""
 
     def __init__(self, run: Run, answer: StreamedAnswer, tasks: Tasks, *, live: bool) -> None:
         self._run = run
@@ -40,8 +40,8 @@ class Thoughts:
         self._thought.grow(text)
 
     async def end(self) -> None:
-        """Completes the thought before the answer begins. Its task goes on if the run is stopped here, so that nothing
-        is left half written."""
+        """Completes the thought before the answer begins. If the run is stopped here, the task continues, so that
+        nothing is left half written."""
         thought, self._thought = self._thought, None
         if thought is not None:
             settling = self._tasks.start(f"thought:{self._run.session}", thought.settle())
@@ -53,13 +53,13 @@ class Thoughts:
         if not self._live:
             return Streaming("off")
         wanted = delivery.streaming
-        if wanted.mode == "blocks":  # a thought is one message
+        if wanted.mode == "blocks":  # a thought is a single message
             wanted = replace(wanted, mode="edits")
         return streaming_at(conversation.sender, wanted, delivery.options, other_bot=other_bot)
 
 
 class _Thought:
-    """One message, or as many as its length needs."""
+    """One thought, in as many messages as its length needs."""
 
     def __init__(self, run: Run, answer: StreamedAnswer, streaming: Streaming) -> None:
         conversation = run.conversation
@@ -68,7 +68,8 @@ class _Thought:
         self._options = conversation.settings.delivery.options
         self._stem = conversation.outbox.new_stem()
         self._secret_filter = SecretFilter()
-        # Without the claim of the run: after a crash, what was opened with it counts as a beginning of the answer.
+        # Without the claim of the run, because after a crash a message opened with it would count as the beginning of
+        # the answer.
         self._drafting = Drafting(conversation.sender, streaming, self._options, lambda: UNHEARD, self._stem, None)
         self._was_live = streaming.mode == "live"
         self._drafting.grow(SIGN)

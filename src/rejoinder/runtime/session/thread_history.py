@@ -1,5 +1,5 @@
-"""What an agent is told of a thread in its first turn there (TU-31): the message the thread hangs under, and what was
-said in it before, fetched from the platform where that can be.
+"""What an agent is told about a thread in its first turn there (TU-31): the message the thread hangs under and the
+earlier messages, fetched from the platform if possible.
 
 All of it goes into the index, so that the agent can reply and react to it (OD-52).
 """
@@ -25,25 +25,25 @@ from rejoinder.session import Session, is_untouched
 log = logging.getLogger(__name__)
 
 PATIENCE = 10.0
-"""Seconds the platform may take; the turn begins without the history after that."""
+"""Seconds that the platform may take; after that the turn begins without the history."""
 
 
 async def with_thread(run: Run, session: Session, now: datetime) -> tuple[TurnInput, ...]:
-    """The messages of the run; in the first turn of a thread the first one says what stands above and before it, in
-    later turns none does."""
+    """The messages of the run. In the first turn of a thread, the first message includes the thread's root and
+    history; in later turns none does."""
     first, *others = run.inputs
     conversation, inbound = run.conversation, first.message.inbound
     if conversation.route.thread is None or first.message.background or inbound.opened_thread is not None:
         return run.inputs
     if is_untouched(session) or await _is_first(run):
-        told = await _told(inbound, conversation, now)
+        completed = await _told(inbound, conversation, now)
     else:
-        told = replace(inbound, thread_starter=None, thread_history=())
-    return (replace(first, message=replace(first.message, inbound=told)), *others)
+        completed = replace(inbound, thread_starter=None, thread_history=())
+    return (replace(first, message=replace(first.message, inbound=completed)), *others)
 
 
 async def _is_first(run: Run) -> bool:
-    """No earlier turn of this session was in this thread: it may go on in the session of its chat."""
+    """Whether no earlier turn of this session was in this thread. A thread may share the session of its chat."""
     return await run.conversation.store.first_turn(run.session, run.conversation.route) == run.claim.turn
 
 
@@ -61,7 +61,8 @@ async def _told(inbound: Inbound, conversation: Conversation, now: datetime) -> 
 
 
 async def _starter(inbound: Inbound, conversation: Conversation) -> EarlierMessage | None:
-    """As the platform tells it; else from the index of the chat, where the thread has the id of its first message."""
+    """The thread's root as the platform reports it; otherwise from the index of the chat, if the thread has the id of
+    its root."""
     if isinstance(inbound.thread_starter, str):
         return EarlierMessage("", "", text=inbound.thread_starter)
     return inbound.thread_starter or await conversation.root()

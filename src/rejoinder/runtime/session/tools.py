@@ -1,7 +1,7 @@
 """Tools that an agent may call while one of its runs is under way, as `/mcp` offers them.
 
 Rule 1: a tool does what a directive does, through the same checks and grants (OD-52); it adds no right.
-Rule 2: what is read is of the conversation the run answers in, and nothing else.
+Rule 2: a tool reads only the conversation in which the run answers.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ TOOLS = (
     ),
     Tool(
         "look_up_person",
-        "Who in this conversation has this name or id.",
+        "Find people in this conversation by name or id.",
         {"who": {**_TEXT, "description": "A name, a part of one, or an id."}},
         ("who",),
     ),
@@ -82,9 +82,9 @@ TOOLS = (
 
 
 Use = Callable[[Directive], Awaitable[Step]]
-"""Carries out a directive as if the agent had written it; returns what came of it."""
+"""Carries out a directive as if the agent had written it; returns the result."""
 Ask = Callable[[Question, "ToolAsker"], Awaitable[bool]]
-"""Puts a question to the people of a run; False: there is nobody who may answer."""
+"""Asks the people of a run a question; returns False if nobody may answer."""
 
 
 class ToolAsker:

@@ -1,4 +1,4 @@
-"""What goes into a turn: the messages, the claim on it, and what is left of an earlier attempt."""
+"""What goes into a turn: its messages, the claim on it, and what remains of an earlier attempt."""
 
 from msgspec import Struct
 
@@ -13,7 +13,7 @@ from rejoinder.turns.suspicion import RerunPolicy, rerun_policy
 
 
 class TurnInput(Struct, frozen=True):
-    """A message that is to get a turn: as it was decided, where it was said, and what was said there before it."""
+    """A message that will get a turn: as it was decided, where it was said, and what was said there before it."""
 
     id: str
     event: int
@@ -25,7 +25,7 @@ class TurnInput(Struct, frozen=True):
 
 
 class DroppedInput(Struct, frozen=True):
-    """A message that gets no turn, the notice of that, and the prefix of what else is said about it."""
+    """A message that gets no turn, the notice about that, and the prefix of anything else that is said about it."""
 
     input: TurnInput
     notice: StoredPart
@@ -33,7 +33,7 @@ class DroppedInput(Struct, frozen=True):
 
 
 class GrantedTurn(Struct, frozen=True):
-    """A turn that is recorded in the store: the claim on it, and the session as it was before."""
+    """A turn recorded in the store: the claim on it, and the session as it was before."""
 
     claim: RunClaim
     session: Session

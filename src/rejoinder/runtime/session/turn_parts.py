@@ -1,4 +1,4 @@
-"""What one turn works through: the answer that its words go to, the relay of its events, its typing sign, its tools."""
+"""The parts that a turn works with: the answer for its words, the relay of its events, its typing sign, its tools."""
 
 from collections.abc import Callable
 
@@ -56,7 +56,7 @@ class TurnParts:
         self._machine = services.machine
 
     def answer(self, run: Run, context: RunContext) -> AnswerSink:
-        """Where the agent's words go."""
+        """The answer that takes the agent's words."""
         if run.message.subagent:
             return self.subagent_runs.unposted(run, context)
         agent, asked = context.agent, run.message.inbound
@@ -100,7 +100,7 @@ class TurnParts:
         return TypingSign(self._tasks, run.conversation, mode, run.conversation.settings.typing, run.agent)
 
     def relay(self, run: Run, context: RunContext, answer: AnswerSink, typing: TypingSign) -> Relay:
-        """What receives the agent's events."""
+        """The relay that receives the agent's events."""
         callbacks, most = self._callbacks(run, context, answer), context.settings.agent(run.agent).max_answer_chars
         thoughts = self._thoughts(context, answer) if isinstance(answer, StreamedAnswer) else None
         return Relay(run, context.agent, answer, typing, callbacks, shows(context, thoughts, most))
@@ -117,7 +117,7 @@ class TurnParts:
         async def asks(question: Question) -> None:
             if (kept := self.subagent_runs.get(run)) is not None:
                 return await self.subagent_runs.ask(run, question, agent, kept, context.settings.rules)
-            if run.message.subagent:  # it was killed, or nobody knows any more what it may do
+            if run.message.subagent:  # it was killed, or its rights are no longer known
                 return await self.questions.ask(run.claim, question, agent, run.conversation, frozenset(), None)
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
             heard = [asked.message for asked in run.known_inputs]
@@ -135,7 +135,7 @@ class TurnParts:
         return RunCallbacks(asks, opened, self._watcher)
 
     def tools(self, run: Run, context: RunContext, answer: AnswerSink) -> RunTools:
-        """What the agent can call while it works."""
+        """The tools that the agent can call while it works."""
         agent, directives = context.agent.name, context.settings.directives
         where, kept = self.subagent_runs.conversation_of(run), self.subagent_runs.get(run)
 

@@ -56,7 +56,7 @@ REACTS = kind(React("", ""))
 
 
 class AgentTurnRunner:
-    """Runs the turns of all lanes, and keeps what later turns need."""
+    """Runs the turns of all lanes, and remembers what later turns need."""
 
     def __init__(self, services: Services, sessions: Sessions, parts: TurnParts) -> None:
         self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
@@ -74,10 +74,10 @@ class AgentTurnRunner:
         self.compaction = Compaction(services, sessions, self.restorer)
         self._requested = RequestedCompaction(services, sessions, self.compaction)
         self._attempts = Attempts(self.compaction.compact, services.lease.check)
-        self._contexts: dict[Run, RunContext] = {}  # of each turn under way, with the settings it began with
+        self._contexts: dict[Run, RunContext] = {}  # by turn under way, with the settings it began with
 
     def turns_of(self, agent: Agent) -> list[Run]:
-        """The turns this agent is working on."""
+        """The turns on which this agent is working."""
         return [run for run, context in self._contexts.items() if context.agent is agent]
 
     @property
@@ -148,7 +148,9 @@ class AgentTurnRunner:
             if run.trigger:
                 run.conversation.trace(run.trigger, steps or steps_of(agent, ended, reason, began, answer))
             if self._hooks.wants(TurnEnded):
-                self._hooks.tell(run.turn_ended(run.claim.turn, ended, reason), kept=True)  # by whoever ends it
+                self._hooks.tell(
+                    run.turn_ended(run.claim.turn, ended, reason), kept=True
+                )  # its end is written elsewhere
         await self.compaction.after_turn(agent, turn, run.seen)
 
     async def _ask(self, run: Run, context: RunContext, turn: Turn, answer: AnswerSink, relay: Relay) -> Failed | None:
@@ -180,7 +182,7 @@ class AgentTurnRunner:
             _end(run, ok=done)
 
     async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
-        """The notices that a verbose session gets before the answer (TU-29)."""
+        """Says the notices that a verbose session gets before the answer (TU-29)."""
         if is_untouched(session) and not run.message.background:
             await notice(NEW_SESSION)
         if self.compaction.untold(run.session):
@@ -196,7 +198,7 @@ class AgentTurnRunner:
         steps: tuple[Step, ...],
         also: tuple[Verb[Any], ...],
     ) -> None:
-        """Ends the turn, in one commit with what the next turn and `/status` are told of it."""
+        """Ends the turn, in one commit with what the next turn and `/status` will be told."""
         now = self._clock()
         async with self._sessions.changing(run.session, run.agent, now) as held:
             session = held.session  # read again: a command may have changed it meanwhile
@@ -216,7 +218,8 @@ class AgentTurnRunner:
                 *also,
             )
             try:
-                if is_armed("K22"):  # receipts usually share the commit that ends the turn; this one takes them first
+                # Receipts usually share the commit that ends the turn; this crash point needs them stored first.
+                if is_armed("K22"):
                     await self._store.write(SteerInputs(run.claim, ()))
                 crashpoint("K22")
                 await batch.insist(self._store)
@@ -230,7 +233,7 @@ class AgentTurnRunner:
             self.compaction.context[run.session] = usage.context_tokens
 
     def _note_failure(self, run: Run, failed: Failed | None) -> None:
-        """Called before the failure is shown, so that a user who then asks finds the details in `/status`."""
+        """Notes a failure before it is shown, so that a user who then asks finds the details in `/status`."""
         if failed is None:
             self.failures.pop(run.session, None)
         else:
@@ -264,7 +267,7 @@ class AgentTurnRunner:
                 await self._say_left_out(each, reason)
 
     async def _say_left_out(self, left: DroppedInput, reason: Reason | None) -> None:
-        """Sends the notice as text if the platform did not take the reaction (TU-5)."""
+        """Sends the notice as text if the platform did not accept the reaction (TU-5)."""
         if (said := notices.left_out_notice_in_words(left.input, reason, self._clock(), left.prefix)) is not None:
             await WriteBatch(said).insist(self._store)
             notices.wake((left.input.conversation,))

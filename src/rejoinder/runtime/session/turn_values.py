@@ -1,4 +1,5 @@
-"""What follows from a turn's messages and settings: what its answer answers and shows, and what is told of it."""
+"""Values derived from a turn's messages and settings: what its answer replies to and shows, and what is reported about
+it."""
 
 from time import monotonic
 from typing import Literal
@@ -42,7 +43,7 @@ def answer_context(context: RunContext, speech: Speech | None) -> AnswerContext:
 
 
 def _texts(inputs: tuple[TurnInput, ...]) -> tuple[str, ...]:
-    """All that people wrote for this turn."""
+    """Everything that people wrote for this turn."""
     texts: list[str] = []
     for each in inputs:
         inbound = each.message.inbound
@@ -62,7 +63,7 @@ def shows(context: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisi
 
 
 def chose_model(context: RunContext) -> bool:
-    """Whether a person chose the model of this turn, and so has to hear that another one answers."""
+    """Whether a person chose the model of this turn, and so has to be told if another one answers."""
     chosen = context.session.model is not None or context.choices.get("model") is not None
     return chosen and not context.run.message.heartbeat
 
@@ -71,7 +72,7 @@ Ended = Literal["answered", "silent", "failed"]
 
 
 def outcome_of(wrong: str | None, answer: AnswerSink) -> Ended:
-    """How a turn ended that nobody stopped: the store, hooks and the trace are told the same."""
+    """How a turn ended that nobody stopped; the store, hooks and the trace get the same."""
     if wrong is not None:
         return "failed"
     return "silent" if answer.is_silent else "answered"
@@ -80,7 +81,8 @@ def outcome_of(wrong: str | None, answer: AnswerSink) -> Ended:
 def steps_of(
     agent: Agent, ended: TurnOutcome, reason: str | None, began: float, answer: AnswerSink
 ) -> tuple[Step, ...]:
-    """What the turn adds to the trace: when people saw its first word, how it ended, what its directives came to."""
+    """What the turn adds to the trace: when people saw its first word, how it ended, and the results of its
+    directives."""
     seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
     turn = Step(f"agent {agent.name}", ended, reason, monotonic() - began, agent.name)
     return (*seen, turn, *answer.outcomes.steps())

@@ -1,4 +1,4 @@
-"""What the person in a chat is told of an answer that may not have arrived (DU-3)."""
+"""What the person in a chat is told about an answer that may not have arrived (DU-3)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -13,7 +13,7 @@ from rejoinder.runtime.session.prefixes import Prefixes
 
 MAY_HAVE_BEEN_LOST: Final = "My last answer may not have arrived; /resend repeats it."
 ASK_AGAIN: Final = "My last answer may not have arrived; ask again if it is missing."
-"""For those who may not use `/resend` there, and where asking again is as easy."""
+"""For people who may not use `/resend` there, and where asking again is just as easy."""
 
 
 class UnconfirmedAnswerNotice:
@@ -25,7 +25,7 @@ class UnconfirmedAnswerNotice:
         self._may_resend = may_resend
 
     async def __call__(self, turn: int | None) -> str:
-        """`turn`: the one whose answer it is; None for an answer of the gateway itself."""
+        """`turn`: the turn whose answer it is; None for an answer of the gateway itself."""
         try:
             known = None if turn is None else await self._store.turn(turn)
             if known is None or not known.inputs:

@@ -1,17 +1,17 @@
-"""PostgreSQL: a store that several processes share (SC-20, SC-22, SC-23). What it declares is read with every
+"""PostgreSQL: a store that several processes share (SC-20, SC-22, SC-23). This declaration is read with every
 configuration, so the engine and its packages are only imported once a store is opened.
 
 translate   the schema and the statements in PostgreSQL's words
 connection  one connection that waits for each answer
 wire        one connection that sends without waiting, on the event loop
 fibers      functions that wait without being `async`
-pipelined   what verbs and reads ask of a connection, over a wire
-writer      what waits together is committed together
-pipelined_reader  what is read for each message
+pipelined   the connection of verbs and reads, over a wire
+writer      carries out and commits waiting writes together
+pipelined_reader  the reads for each message
 migrate     the schema, under a lock
 faults      the server's errors in the words of the operator
-store       the contract
-whole       all of it, while no gateway runs on it
+store       implements the contract
+whole       work on the whole store, while no gateway runs on it
 """
 
 from contextlib import AbstractContextManager

@@ -22,7 +22,7 @@ SETTINGS = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
-"""A server that is gone is noticed within seconds. What the address says itself comes first."""
+"""Makes us notice within seconds that a server is gone. Settings in the address take precedence."""
 
 
 def connect(url: str, *, read_only: bool = False) -> "Connection":
@@ -53,8 +53,8 @@ class Connection(SqlConnection):
         return None if new is None else new[0]
 
     def generation_of(self, shard: int) -> int:
-        """With a lock that a claim of the shard waits for, and that a stuck process does not keep for long: the server
-        ends the session of one that is idle in a transaction."""
+        """Takes a lock for which a claim of the shard waits. A stuck process does not keep it for long, because the
+        server ends sessions that are idle in a transaction."""
         self.execute(*taking(shard))
         (found,) = self.execute(LATEST, (shard,)).fetchone() or (-1,)
         return found
@@ -83,7 +83,7 @@ def taking(shard: int) -> tuple[str, tuple[int, int]]:
 
 
 def in_its_words(sql: str, parameters: Parameters) -> tuple[str, Sequence[Any]]:
-    """The statement as PostgreSQL says it, and its values in order."""
+    """The statement in PostgreSQL's dialect, and its values in order."""
     text, names = statement(sql)
     if isinstance(parameters, tuple | list):
         return text, parameters
@@ -91,7 +91,7 @@ def in_its_words(sql: str, parameters: Parameters) -> tuple[str, Sequence[Any]]:
 
 
 def _value(value: Any) -> Any:
-    """As the driver takes it."""
+    """The value in a form that the driver takes."""
     match value:
         case bool():
             return int(value)

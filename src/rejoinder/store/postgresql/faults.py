@@ -1,5 +1,5 @@
-"""PostgreSQL's errors in the words of the operator (SC-22). An error that is not in the table is a bug, and is raised
-as it is. No sentence holds a password: the address is told without it, and what cannot be read is not repeated."""
+"""PostgreSQL's errors in words for the operator (SC-22). An error that is not in the table is a bug, and is raised as
+it is. No sentence contains a password: the address is shown without it, and an unreadable address is not repeated."""
 
 import re
 from contextlib import AbstractContextManager
@@ -31,7 +31,7 @@ BY_STATE: Final[dict[str, Fault]] = {
     "XX001": "corrupt",
     "XX002": "corrupt",
 }
-"""By the beginning of the error's SQLSTATE; the longest that fits."""
+"""Faults by the beginning of the error's SQLSTATE; the longest match counts."""
 
 BY_TEXT: Final[tuple[tuple[re.Pattern[str], Fault], ...]] = (
     (re.compile(r"too many (clients|connections)|connection slots", re.IGNORECASE), "crowded"),
@@ -41,15 +41,15 @@ BY_TEXT: Final[tuple[tuple[re.Pattern[str], Fault], ...]] = (
     (re.compile(r"permission denied"), "no-rights"),
     (re.compile(r"session is (read-only|not read-write)|hot standby"), "standby"),
 )
-"""What is refused while connecting has no SQLSTATE; PostgreSQL says why in a sentence."""
+"""For refused connections, which have no SQLSTATE: PostgreSQL gives the reason in a sentence."""
 
 AGAIN: Final = frozenset({"40001", "40P01"})
-"""Two transactions were in each other's way: the same is tried again."""
+"""Two transactions were in each other's way: the write is tried again."""
 
 
 def address(url: str) -> str:
-    """The address as it may be shown. A password with a character that has to be written otherwise may stand where
-    nobody expects it: then nothing is repeated."""
+    """The address without its password. If a password contains a character that should have been escaped, part of it
+    may be anywhere in the address; then nothing is repeated."""
     try:
         parts: dict[str, Any] = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
@@ -63,7 +63,7 @@ def address(url: str) -> str:
 
 
 def unavailable(error: BaseException, where: str) -> StoreUnavailable | None:
-    """The fault behind an error, or None when the error is not the store's."""
+    """The fault behind an error, or None if the error is not the store's."""
     if isinstance(error, OSError):
         fault = "no-files" if has_too_many_open(error) else "away"
         return StoreUnavailable(fault, where, error.strerror or str(error))
@@ -92,5 +92,5 @@ def _said(error: psycopg.Error) -> str:
 
 
 def fault_in(where: str) -> AbstractContextManager[None]:
-    """Raises what fails inside as the fault behind it."""
+    """Turns errors raised inside into the faults behind them."""
     return raised_as_fault(where, unavailable)

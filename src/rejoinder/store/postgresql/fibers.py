@@ -1,6 +1,6 @@
-"""Code that waits without being `async`: verbs and reads are written once for both engines, as functions that ask a
-connection and use its answer. Here each of them runs in a greenlet on the event loop, and lets others run while its
-answer is under way.
+"""Lets code wait without being `async`. Verbs and reads are written once for both engines, as functions that query a
+connection and use its answer. Here each of them runs in a greenlet on the event loop, and lets others run while it
+waits for its answer.
 
 `start` runs a function that may `wait` for futures. Inside it, `FiberQueues` runs several at once.
 """
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def start(work: Callable[[], object]) -> None:
-    """Runs `work` up to its end, whenever what it waits for is there."""
+    """Runs `work` to its end, continuing whenever a future it waits for is done."""
     fiber = greenlet(work)
 
     def go_on(_: asyncio.Future[Any] | None) -> None:
@@ -28,7 +28,7 @@ def start(work: Callable[[], object]) -> None:
 
 
 def wait(future: asyncio.Future[T]) -> T:
-    """Called in what `start` runs."""
+    """Waits for a future, in code that `start` runs."""
     above = getcurrent().parent
     assert above is not None, "it runs in a fiber"
     above.switch(future)
@@ -36,7 +36,7 @@ def wait(future: asyncio.Future[T]) -> T:
 
 
 def pause() -> None:
-    """Called in what `FiberQueues` run: until the next answers are there."""
+    """Waits for the next answers, in code that `FiberQueues` run."""
     above = getcurrent().parent
     assert above is not None, "it runs in a fiber"
     above.switch()
@@ -53,19 +53,19 @@ class Fiber(greenlet):
 
 
 def current_work() -> Work | None:
-    """What the fiber that asks runs."""
+    """The work of the current fiber."""
     return getattr(getcurrent(), "work", None)
 
 
 class FiberQueues:
-    """Run works side by side inside what `start` runs. Their fibers are kept for the next works: to make one takes
-    longer than most works do."""
+    """Runs works side by side, inside code that `start` runs. The fibers are kept for later works, because making one
+    takes longer than most works do."""
 
     def __init__(self) -> None:
         self._idle: list[Fiber] = []
 
     def run(self, queues: Iterable[Iterable[Work]], next_answers: Callable[[], None]) -> None:
-        """Each queue runs its works one after the other. When all of them pause, one round trip brings the answers for
+        """Each queue runs its works one after the other. When all queues pause, one round trip brings the answers for
         all."""
         paused: deque[tuple[deque[Work], Fiber]] = deque()
         try:
@@ -76,7 +76,7 @@ class FiberQueues:
                 for _ in range(len(paused)):
                     self._go_on(*paused.popleft(), paused)
         finally:
-            for _, fiber in paused:  # what failed elsewhere is not waited for
+            for _, fiber in paused:  # one of the works failed: ends the others
                 fiber.throw()
 
     def close(self) -> None:
@@ -84,7 +84,7 @@ class FiberQueues:
             self._idle.pop().throw()
 
     def _go_on(self, queue: deque[Work], fiber: Fiber | None, paused: deque[tuple[deque[Work], Fiber]]) -> None:
-        """Until it pauses, or the queue is empty."""
+        """Runs works of the queue until one pauses or the queue is empty."""
         while fiber is not None or queue:
             if fiber is None:
                 fiber = self._idle.pop() if self._idle else Fiber(self._serve)
@@ -96,11 +96,11 @@ class FiberQueues:
             fiber = None
 
     def _serve(self) -> None:
-        """What a fiber does until it is let go or a work fails."""
+        """The loop of a fiber, until it is closed or a work fails."""
         fiber = cast(Fiber, getcurrent())
         assert fiber.parent is not None, "it runs in a fiber"
         while fiber.work is not None:
             fiber.work()
-            fiber.work = None  # an idle one keeps nothing alive
+            fiber.work = None  # so that an idle fiber keeps nothing alive
             self._idle.append(fiber)
             fiber.parent.switch(DONE)

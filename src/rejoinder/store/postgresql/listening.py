@@ -1,7 +1,7 @@
-"""What other processes have written, as the database tells it: LISTEN and NOTIFY on one connection (SC-12).
+"""Learns from the database what other processes have written: LISTEN and NOTIFY on one connection (SC-12).
 
-Rule 1: a notification says which shards to look at, and who has written; who wrote it is not told. It may be lost:
-        whoever listens also looks now and then.
+Rule 1: a notification says which shards to look at, and who has written; the writer itself is not notified.
+        Notifications may be lost, so listeners also look from time to time.
 Rule 2: the connection shows that a gateway runs here, by a lock that gateways share. The server frees it when the
         connection ends.
 """
@@ -24,11 +24,11 @@ log = logging.getLogger(__name__)
 
 CHANNEL = "rejoinder"
 LIVE = "rejoinder_live"
-"""What is told of the moment: who told it, by which channel, and what."""
+"""For live updates: the sender, the channel of the gateway, and the update."""
 RUNS = (OURS, 1_000_002)
 """The lock that all gateways on the store share."""
 ACROSS = "across"
-"""As whom an engine notifies another one, which may be in the same process."""
+"""The origin of notifications between engines, which may be in the same process."""
 LOOK_SECONDS = 5.0
 PAUSE = 1.0
 PATIENCE = 5.0
@@ -38,7 +38,7 @@ ToldLive = Callable[[str, str], None]
 
 
 def notify(db: SqlConnection, origin: str, shards: Iterable[int]) -> None:
-    """To be called after the commit."""
+    """Call this after the commit."""
     if told := ",".join(map(str, sorted(shards))):
         db.execute("SELECT pg_notify(?, ?)", (CHANNEL, f"{origin} {told}"))
 
@@ -47,7 +47,7 @@ class NotificationListener:
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self.origin = token_hex(6)
         self.farewell = f"{self.origin}!"
-        """As whom to notify it that it ends."""
+        """The origin of the notification that ends the thread."""
         self._connect = connect
         self._told: list[tuple[asyncio.AbstractEventLoop, Told]] = []
         self._told_live: list[tuple[asyncio.AbstractEventLoop, ToldLive]] = []
@@ -58,28 +58,28 @@ class NotificationListener:
         self._thread.start()
 
     def tell(self, callback: Told) -> None:
-        """Calls `told` in this loop with the shards that others have written to; with none when it may be any."""
+        """Calls `callback` in this loop with the shards to which others have written; an empty set means any shard."""
         self._told.append((asyncio.get_running_loop(), callback))
 
     def tell_live(self, told: ToldLive) -> None:
         self._told_live.append((asyncio.get_running_loop(), told))
 
     def end(self) -> None:
-        """To be called before the server is asked to say `farewell`."""
+        """Call this before the server is asked to send `farewell`."""
         self._ends.set()
 
     async def close(self) -> None:
-        """A server that is gone is not waited for."""
+        """Does not wait for a server that is gone."""
         self._ends.set()
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(None, self._thread.join, PAUSE)
-        with suppress(OSError):  # it waits for the server, which has nothing to say
+        with suppress(OSError):  # the thread is waiting for the server, which sends nothing
             if (waiting := self._socket) is not None:
                 waiting.shutdown(socket.SHUT_RDWR)
         await loop.run_in_executor(None, self._thread.join)
 
     def wait(self) -> None:
-        """Until others can see that a gateway runs here; for some seconds at most."""
+        """Waits until others can see that a gateway runs here, for a few seconds at most."""
         self._listens.wait(PATIENCE)
 
     def _run(self) -> None:
@@ -94,8 +94,8 @@ class NotificationListener:
                     self._listen(db)
                 finally:
                     db.close()
-            except (psycopg.Error, OSError) as error:  # the writer meets the same fault, and says it
-                log.debug("not now: %s", error)
+            except (psycopg.Error, OSError) as error:  # the writer meets the same fault and logs it
+                log.debug("skipped for now: %s", error)
             missed = True
             self._ends.wait(PAUSE)
 

@@ -1,8 +1,8 @@
-"""Tells the other processes something of the moment, by notifications alone (SC-14).
+"""Sends live updates to other processes, by notifications alone (SC-14).
 
-Rule 1: it has a thread and a connection of its own, so that no message and no lease waits for it.
-Rule 2: a statement that notifies writes nothing: there is no disk to wait for.
-Rule 3: what cannot be told now is not told later.
+Rule 1: it has a thread and a connection of its own, so that no message or lease waits for it.
+Rule 2: a statement that notifies writes nothing, so there is no disk to wait for.
+Rule 3: an update that cannot be sent now is not sent later.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from rejoinder.store.postgresql.listening import LIVE
 log = logging.getLogger(__name__)
 
 MOST_BYTES: Final = 7_999
-"""Of a notification; the server refuses longer ones."""
+"""The longest notification; the server refuses longer ones."""
 
 
 class LiveNotifier:
@@ -34,25 +34,25 @@ class LiveNotifier:
         self._db: Connection | None = None
 
     async def tell(self, channel: str, said: tuple[str, ...]) -> None:
-        told = [f"{self._origin} {channel}\n{each}" for each in said]
-        fitting = [each for each in told if len(each.encode()) <= MOST_BYTES]
+        payloads = [f"{self._origin} {channel}\n{each}" for each in said]
+        fitting = [each for each in payloads if len(each.encode()) <= MOST_BYTES]
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="rejoinder-store-live")
         if fitting:
             await asyncio.wrap_future(self._thread.submit(self._notify, fitting))
 
-    def _notify(self, told: list[str]) -> None:
+    def _notify(self, payloads: list[str]) -> None:
         try:
             with fault_in(self._where):
                 try:
                     if self._db is None:
                         self._db = self._connect()
-                    self._db.executemany("SELECT pg_notify(?, ?)", [(LIVE, each) for each in told])
+                    self._db.executemany("SELECT pg_notify(?, ?)", [(LIVE, each) for each in payloads])
                 except psycopg.OperationalError:
                     self._end()
                     raise
         except StoreUnavailable as fault:
-            log.debug("not now: %s", fault)  # the writer meets the same fault, and says it
+            log.debug("skipped for now: %s", fault)  # the writer meets the same fault and logs it
 
     def _end(self) -> None:
         if self._db is not None:

@@ -1,8 +1,9 @@
-"""The schema of a store in PostgreSQL: the steps that SQLite takes, translated, each in one transaction (SC-23).
+"""The schema of a store in PostgreSQL: SQLite's migration steps, translated, each in one transaction (SC-23).
 
-Rule 1: one process migrates, under an advisory lock; the others wait for it and find it done.
-Rule 2: a step only adds, for one version: an older process beside a newer schema goes on. So a schema that is one step
-        ahead is served; further ahead is refused, to those that start and to those that run already.
+Rule 1: one process migrates, under an advisory lock; the others wait for it and find the migration done.
+Rule 2: for one version, a step only adds, so that an older process can go on beside the newer schema. So a process
+        works with a schema that is one step ahead, and refuses one that is further ahead, both at the start and while
+        it runs.
 """
 
 from collections.abc import Sequence
@@ -15,9 +16,9 @@ from rejoinder.store.sql.schema import Migration, statements
 
 MIGRATING = (OURS, 1_000_001)
 FIRST_HOLDER = "an earlier version"
-"""Who holds the shard that the schema itself makes."""
+"""The holder of the shard that the schema itself makes."""
 AHEAD = 1
-"""How many steps of the schema a process may be behind."""
+"""By how many steps of the schema a process may be behind."""
 
 
 def migrate(db: Connection, where: str, steps: Sequence[Migration], shards: int) -> None:
@@ -42,8 +43,8 @@ def refuse_strange(db: Connection, where: str, steps: Sequence[Migration]) -> No
 
 
 def refuse_left_behind(db: Connection, where: str, known: int, most: int = AHEAD) -> None:
-    """For a process that runs already, up to which step it knows: newer ones may have migrated meanwhile. `most`: by
-    how many steps the schema may be ahead; 0 for who has to know all tables."""
+    """Checks a running process, as newer ones may have migrated meanwhile. `known`: the last step it knows. `most`: by
+    how many steps the schema may be ahead; 0 for code that has to know all tables."""
     sql = "SELECT count(*), max(number) FROM rejoinder_schema WHERE number > ?"
     ahead, latest = db.execute(sql, (known,)).fetchone()
     if ahead > most:
@@ -51,7 +52,7 @@ def refuse_left_behind(db: Connection, where: str, known: int, most: int = AHEAD
 
 
 def _done(db: Connection, where: str, steps: Sequence[Migration]) -> set[int]:
-    """The steps that have been taken; none in an empty database."""
+    """The completed steps; none in an empty database."""
     tables = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
     found = {name for (name,) in db.execute(tables)}
     if "rejoinder_schema" not in found:
@@ -74,7 +75,7 @@ def _apply(db: Connection, step: Migration) -> None:
 
 
 def _make_shards(db: Connection, shards: int) -> None:
-    """The number of shards is that of the first process that opened the store; it never changes (SC-2)."""
+    """Makes the shards. Their number is set by the first process that opens the store, and never changes (SC-2)."""
     if db.execute("SELECT 1 FROM shard WHERE id = 0 AND holder = ?", (FIRST_HOLDER,)).fetchone() is None:
         return
     with db.db.transaction():

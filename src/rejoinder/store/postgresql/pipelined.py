@@ -1,8 +1,8 @@
-"""The writer's connection: verbs are carried out on it as on any other, but an answer is waited for only when a verb
-uses it, and then together with the answers of other verbs (SC-21).
+"""The writer's connection. Verbs use it like any other, but it waits for an answer only when a verb uses it, and then
+together with the answers of other verbs (SC-21).
 
-Optimistic: statements are kept until an answer is needed or all is to be committed, and go in one round trip. A fence
-            is believed to hold, and a row that is put in to be new. If it is not so, the statement itself fails,
+Optimistic: statements are kept until an answer is needed or everything is committed, and go in one round trip. It is
+            assumed that a fence holds and that an inserted row is new. If this is wrong, the statement itself fails,
             nothing is committed, and the writer does it again carefully.
 Careful:    each statement is waited for.
 """
@@ -23,23 +23,25 @@ from rejoinder.store.sql.connection import Insertion, Parameters, Rows, SqlConne
 
 DRAW: Final = "SELECT nextval(pg_get_serial_sequence(?, 'id')) FROM generate_series(1, ?)"
 STOCKED: Final = frozenset({"turn"})
-"""Tables whose new rows get numbers that were drawn before, as other statements name them. Only the owner of a shard
-puts rows for it there, and draws new ones when it has claimed one: a session's rows have numbers in their order."""
+"""Tables whose new rows get numbers drawn in advance, because other statements refer to them. Only the owner of a shard
+inserts rows for it there, and it draws new numbers after claiming a shard, so that the numbers of a session's rows
+follow their order."""
 STOCK: Final = 50
 TAKE_ALL: Final = "SELECT pg_advisory_xact_lock_shared(?, id) FROM unnest(CAST(? AS INTEGER[])) AS shard (id)"
 ALL_LATEST: Final = (
     "SELECT 1 / CAST(count(*) = cardinality($1) AS INT) FROM shard "
     "JOIN unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS believed (id, generation) USING (id, generation)"
 )
-"""A statement of its own: a statement sees what was committed when it began, and this one must see what was committed
-before the locks were there. It says INT because INTEGER would be translated, and no boolean becomes a BIGINT."""
+"""A separate statement: a statement sees what was committed when it began, and this one has to see everything committed
+before the locks were taken. It says INT because INTEGER would be translated to BIGINT, to which a boolean cannot be
+cast."""
 
 T = TypeVar("T")
 
 
 @cache
 def checked(sql: str, count: int) -> str:
-    """The statement, which fails unless it finds or changes so many rows."""
+    """The statement in a form that fails unless it finds or changes this many rows."""
     told = "min(id)" if sql.endswith("RETURNING id") else "NULL"
     returning = "" if sql.startswith("SELECT") or " RETURNING " in sql else " RETURNING 1"
     return f"WITH done AS ({sql}{returning}) SELECT {told}, 1 / CAST(count(*) = {count} AS INTEGER) FROM done"
@@ -50,20 +52,20 @@ class VerbResult(NamedTuple, Generic[T]):
 
     tell: Callable[[], T]
     look_up: Callable[[SqlConnection], T]
-    """The same from the store, if the answers were lost and it is known that all was committed."""
+    """Reads the result from the store, if the answers were lost and everything is known to be committed."""
 
 
-def resolved(told: tuple[Any, ...], again: SqlConnection | None = None) -> tuple[Any, ...]:
-    """What verbs return, when all is committed. `again`: where to look it up, if the answers were lost."""
+def resolved(results: tuple[Any, ...], again: SqlConnection | None = None) -> tuple[Any, ...]:
+    """The results of verbs once everything is committed. `again`: where to look them up if the answers were lost."""
 
     def result(each: VerbResult[Any]) -> Any:
         return each.tell() if again is None else each.look_up(again)
 
-    return tuple([result(cast("VerbResult[Any]", each)) if isinstance(each, VerbResult) else each for each in told])
+    return tuple([result(cast("VerbResult[Any]", each)) if isinstance(each, VerbResult) else each for each in results])
 
 
 class LateRows(ServerAnswer):
-    """What a statement has found or changed, as soon as somebody wants to know."""
+    """The rows that a statement has found or changed. They are waited for only when they are used."""
 
     __slots__ = ("_db", "_next", "_rows", "given", "owner", "sql", "wanted")
 
@@ -74,7 +76,7 @@ class LateRows(ServerAnswer):
         self.sql = sql
         self.given = encoded(values)
         self.wanted: int | None = None
-        """How many rows it is believed to find or change."""
+        """The assumed number of rows that it finds or changes."""
         self._rows: list[Row] | None = None
         self._next = 0
 
@@ -99,7 +101,7 @@ class LateRows(ServerAnswer):
         return iter(self.fetchall())
 
     def value(self) -> Any:
-        """The first that was found, however often it is asked for."""
+        """The first value that was found; it can be read repeatedly."""
         found = self._found()
         return found[0][0] if found else None
 
@@ -110,13 +112,13 @@ class LateRows(ServerAnswer):
 
 
 class Fences:
-    """All fences of one round trip, in two statements: what they are given is known when it begins."""
+    """All fences of one round trip, in two statements whose values are known when it begins."""
 
     def __init__(self, taking: LateRows, latest: LateRows) -> None:
         self._taking, self._latest = taking, latest
         self._shards: list[int] = []
         self._generations: list[int] = []
-        taking.owner = latest.owner = None  # of all writes behind them
+        taking.owner = latest.owner = None  # they serve all later writes
 
     def add(self, shard: int, generation: int) -> None:
         self._shards.append(shard)
@@ -132,9 +134,9 @@ class Pipelined(SqlConnection):
         super().__init__()
         self.wire = Wire(db, loop)
         self._touched: set[int] = set()
-        """The shards that have new rows since the last commit, for those who wait for them."""
+        """The shards with new rows since the last commit, for the processes that wait for these."""
         self._crossed: set[int] = set()
-        """Those of them that another shard's engine has written to."""
+        """The shards among these to which another shard's engine has written."""
         self.is_careful = False
         self._unsent: list[LateRows] = []
         self._acts: dict[object, int | None] = {}
@@ -142,11 +144,11 @@ class Pipelined(SqlConnection):
         self._taken: set[str] = set()
         self._fences: Fences | None = None
         self._fenced: set[tuple[int, int]] = set()
-        """The shards and generations that this transaction is fenced by."""
+        """The shards and generations by which this transaction is fenced."""
         self._generations: dict[int, int] = {}
 
     def act_for(self, shard: int | None) -> None:
-        """For the verbs that run in this fiber."""
+        """Sets the shard for the verbs that run in this fiber."""
         self._acts[getcurrent()] = shard
 
     @property
@@ -208,12 +210,12 @@ class Pipelined(SqlConnection):
         return None
 
     def later(self, tell: Callable[[], T], look_up: Callable[[SqlConnection], T]) -> T:
-        """`resolved` puts it together."""
+        """Returns a `VerbResult`, which `resolved` turns into the result."""
         return tell() if self.is_careful else cast(T, VerbResult(tell, look_up))
 
     def all_later(self, each: list[T]) -> tuple[T, ...]:
-        told = tuple(each)
-        return self.later(lambda: resolved(told), lambda again: resolved(told, again))
+        parts = tuple(each)
+        return self.later(lambda: resolved(parts), lambda again: resolved(parts, again))
 
     def move(self, sql: str, parameters: Parameters, what: str, *names: object) -> None:
         if self.is_careful:
@@ -228,7 +230,7 @@ class Pipelined(SqlConnection):
             self._believe(self._execute(sql, parameters), 1)
 
     def is_latest(self, shard: int, generation: int) -> bool:
-        if self._generations.get(shard) != generation:  # meanwhile somebody else may have given numbers there
+        if self._generations.get(shard) != generation:  # another owner may have given out numbers there meanwhile
             self._generations[shard] = generation
             self.forget_all()
             for stock in self._stock.values():
@@ -250,7 +252,7 @@ class Pipelined(SqlConnection):
     # --- answers ------------------------------------------------------------------------------------
 
     def round_trip(self) -> None:
-        """Until everything so far is answered. What failed is raised here, unless somebody waits for it."""
+        """Waits until everything so far is answered. Raises errors of statements for which nobody waits."""
         if self._fences is not None:
             self._fences.close()
         unsent, self._unsent, self._fences = self._unsent, [], None
@@ -276,7 +278,7 @@ class Pipelined(SqlConnection):
         self.execute(how)
 
     def commit(self) -> None:
-        """All that was believed is so, or this fails."""
+        """Commits, or fails if any assumption was wrong."""
         low = [table for table in self._taken if len(self._stock[table]) < STOCK // 2]
         drawn = {table: self._execute(DRAW, (table, STOCK)) for table in low}
         self.execute("COMMIT")
@@ -286,7 +288,7 @@ class Pipelined(SqlConnection):
             self._stock[table].extend(number for (number,) in rows)
 
     def take_touched(self) -> tuple[set[int], set[int]]:
-        """The shards with new rows since it was last asked, and those of them that another shard's engine wrote to."""
+        """The shards with new rows since the last call, and those among them to which another shard's engine wrote."""
         touched = self._touched, self._crossed
         self._touched, self._crossed = set(), set()
         return touched
@@ -304,7 +306,7 @@ class Pipelined(SqlConnection):
         self._fences = None
 
     def _believe(self, rows: LateRows, count: int) -> None:
-        assert rows.result is None, "it was not sent yet"
+        assert rows.result is None, "it has not been sent yet"
         rows.wanted = count
 
     def close(self) -> None:
@@ -312,7 +314,8 @@ class Pipelined(SqlConnection):
 
 
 class FailedStatement(Exception):
-    """A statement failed that nobody was waiting for. `work`: whose it was; None if it may be that of several."""
+    """A statement failed for which nobody was waiting. `work`: the work it belongs to; None if it may belong to
+    several."""
 
     def __init__(self, error: Exception, work: Work | None) -> None:
         super().__init__(str(error))

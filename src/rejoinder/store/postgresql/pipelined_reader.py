@@ -1,7 +1,7 @@
-"""Reads made for each message, on the event loop: what is asked together is one transaction, in which all questions are
-under way at the same time. A handover to a thread would take longer than the answer.
+"""The reads for each message, on the event loop. Reads that are requested together share one transaction and are under
+way at the same time. A handover to a thread would take longer than the answer.
 
-Whatever goes wrong here is left to the threads: they try again with a connection of their own, and say what it is.
+After any error here, a thread tries again with a connection of its own and reports the error.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ T = TypeVar("T")
 AT_ONCE: Final = frozenset(
     {reads.undecided_events, reads.routes_to_send, reads.session, lookups.requested_reruns, rooms.fact}
 )
-"""Each is one statement: by themselves they need no transaction."""
+"""Each of these is one statement, and needs no transaction if it runs alone."""
 ON_LOOP: Final = SHORT | AT_ONCE
 BEGIN: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -65,7 +65,7 @@ class PipelinedReader:
         self._closed = False
 
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
-        """`ReadInThread`: the answer has to be looked for in another way."""
+        """Raises `ReadInThread` if the answer has to be read in another way."""
         if self._closed:
             raise ReadInThread
         loop = asyncio.get_running_loop()

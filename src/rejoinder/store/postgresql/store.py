@@ -1,4 +1,5 @@
-"""The contract over PostgreSQL: what a process opens beside others, what an operator opens, and what only reads."""
+"""Implements the contract over PostgreSQL: the stores for a process beside others, for an operator, and for reading
+only."""
 
 import asyncio
 import logging
@@ -52,7 +53,7 @@ LEASE: Final = 10.0
 TIMELINE: Final = (
     "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
 )
-"""A standby has none of its own."""
+"""For a standby, which has no clock of its own."""
 HEALTH_SECONDS: Final = 2.0
 """Seconds for which `health` waits for a store that had a fault."""
 
@@ -79,7 +80,7 @@ class PostgresReader(SqlReader):
                 self._let_go()
                 if fresh:
                     raise
-                return _in_one_view(self._connected(), question, arguments)  # the server had ended the old one
+                return _in_one_view(self._connected(), question, arguments)  # the server had ended the old connection
 
     def _connected(self) -> Connection:
         db: Connection | None = getattr(self._own, "db", None)
@@ -147,20 +148,20 @@ class PostgresOperator(PostgresReader):
                 db.shards = count_shards(db)
                 with db.db.transaction():
                     results = perform(db, verbs)
-                notify(db, "operator", range(db.shards))  # what it has changed may be in any of them
+                notify(db, "operator", range(db.shards))  # the change may be in any of them
                 return results
             finally:
                 db.close()
 
 
 class PostgresStore(SqlWriting[Writer], PostgresReader):
-    """The whole contract. What has to do with leases has a thread and a connection of its own: it must not wait for
+    """Implements the whole contract. Leases have a thread and a connection of their own, because they must not wait for
     anything else."""
 
     def __init__(
         self, url: str, shards: int, lease_seconds: float, listening: NotificationListener, known: int
     ) -> None:
-        """`known`: up to which step it knows the schema."""
+        """`known`: the last step of the schema that this version knows."""
         super().__init__(url)
         self._known = known
         self._left_behind: StoreUnavailable | None = None
@@ -181,7 +182,7 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
         db = connect(self._url)
         db.shards = self.shards
         try:
-            # Who holds a shard's lock and has stopped must not keep others from claiming it.
+            # A process that has stopped while it holds a shard's lock must not keep others from claiming the shard.
             db.execute(f"SET idle_in_transaction_session_timeout = {round(self._seconds * 500)}")
             with db.db.transaction():
                 db.numbers = Numbers(draw_opening(db))
@@ -218,8 +219,8 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
 
     async def renew(self, holder: str, leases: tuple[AnyLease, ...], *, claims: bool = True) -> Renewal:
         def renew(db: Connection) -> Renewal:
-            """After a fail-over no lease is kept, all are claimed again (SC-22): what the new primary knows of them may
-            be older than what was granted."""
+            """After a fail-over no lease is kept; all are claimed again (SC-22), because the new primary's rows may be
+            older than what was granted."""
             failed_over, self._has_failed_over = self._has_failed_over, False
             kept = () if failed_over else leases
             return _renew(db, holder, kept, self._seconds, claims)
@@ -244,7 +245,7 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
         return await self._read(leases.shards_with_work)
 
     async def _granted(self, work: Callable[[Connection], T]) -> T:
-        """A process that is too far behind the schema keeps no lease and gets none (SC-23)."""
+        """A process whose version is too far behind the schema keeps no leases and gets none (SC-23)."""
 
         def unless_left_behind(db: Connection) -> T:
             refuse_left_behind(db, self._where, self._known)
@@ -278,7 +279,8 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
                 raise
 
     def _note_timeline(self, db: Connection) -> None:
-        """A server goes on with the same timeline after a restart, and begins another when it was a standby before."""
+        """Notices a fail-over: after a restart a server continues the same timeline, but a former standby begins a new
+        one."""
         (timeline,) = db.execute(TIMELINE).fetchone()
         if self._timeline is not None and timeline not in (None, self._timeline):
             log.warning("The database %s has failed over to another server: all leases are claimed again.", self._where)
@@ -325,7 +327,7 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
     async def close(self) -> None:
         await super().close()
         self._listening.end()
-        with suppress(StoreUnavailable):  # closed before, or the server is gone
+        with suppress(StoreUnavailable):  # already closed, or the server is gone
             await self._change(partial(notify, origin=self._listening.farewell, shards=(0,)))
         self._live.close()
         await self._pipelined_reader.close()
@@ -342,8 +344,8 @@ def open_store(
     lease_seconds: float = LEASE,
     schema: Sequence[Migration] | None = None,
 ) -> PostgresStore:
-    """Opens the database of a `postgresql://` address, and brings its schema up to date. `shards`: into how many the
-    homes are spread if this is the first time; later it is as it is."""
+    """Opens the database of a `postgresql://` address, and brings its schema up to date. `shards`: the number of shards
+    if the store is new; it cannot change later."""
     where, steps = address(url), schema or migrations()
     with fault_in(where):
         db = connect(url)
@@ -375,13 +377,13 @@ def _in_one_view(db: Connection, question: Callable[..., T], arguments: tuple[An
 
 
 def _now(db: Connection) -> datetime:
-    """The clock of the database, by which leases are granted (SC-6)."""
+    """The time by the clock of the database, which is used to grant leases (SC-6)."""
     sql = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS INTEGER)"
     return instant(db.execute(sql).fetchone()[0])
 
 
 def _claim(db: Connection, shard: int, holder: str, seconds: float) -> Lease | None:
-    """Waits for what the last holder has under way, if anything: after the claim nothing of it is written."""
+    """Waits for writes that the last holder has under way, so that none of them is carried out after the claim."""
     db.execute("SELECT pg_advisory_xact_lock(?, ?)", lock_of(shard))
     return leases.claim(db, shard, holder, seconds, _now(db))
 

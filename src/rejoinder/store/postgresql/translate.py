@@ -1,9 +1,9 @@
-"""What PostgreSQL says differently: the schema and the statements are written for SQLite, and translated word by word.
+"""Translates the schema and the statements, which are written for SQLite, into PostgreSQL's dialect word by word.
 
-Rule 1: only words are exchanged; what a statement means is never decided here. A statement that cannot be said in both
-        languages is written so that it can.
-Rule 2: migrations up to `FIRST` were over before the first store in PostgreSQL: they make tables there, and move no
-        rows, since there are none.
+Rule 1: only words are exchanged; nothing here decides what a statement means. Statements are written in a form that
+        works in both dialects.
+Rule 2: migrations up to `FIRST` are older than the first store in PostgreSQL: they make tables there, and move no rows,
+        because there are none.
 """
 
 import re
@@ -43,7 +43,7 @@ _COMMENT = re.compile(r"^\s*--.*$", re.MULTILINE)
 
 @cache
 def statement(sql: str) -> tuple[str, tuple[str, ...]]:
-    """The statement in PostgreSQL's words, and the names of its parameters in order if they have names."""
+    """The statement in PostgreSQL's dialect, and the names of its parameters in order if they have names."""
     for word, said in _WORDS:
         sql = word.sub(said, sql)
     names: list[str] = []
@@ -65,7 +65,7 @@ def statement(sql: str) -> tuple[str, tuple[str, ...]]:
 
 
 def migration(number: int, statements: Iterator[str]) -> Iterator[str]:
-    """The statements of a step of the schema in PostgreSQL's words."""
+    """The statements of a step of the schema in PostgreSQL's dialect."""
     for each in statements:
         bare = _COMMENT.sub("", each).strip()
         if not bare or bare.upper().startswith(_OF_SQLITE) or (number < FIRST and _moves_rows(bare)):

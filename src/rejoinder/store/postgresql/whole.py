@@ -1,4 +1,4 @@
-"""A database that this process has to itself: no gateway serves it, and none that starts goes on before the end."""
+"""A database that this process has to itself: no gateway runs on it, and one that starts waits until the end."""
 
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
@@ -63,7 +63,7 @@ class WholeDatabase(WholeStore):
 
 
 def _alone(db: Connection, where: str) -> None:
-    """A gateway that has just ended holds its lock until the server notices: it is waited for."""
+    """Waits for the lock of a gateway that has just ended, which the server frees once it notices that."""
     db.execute("SELECT set_config('lock_timeout', ?, false)", (GATEWAY_END_TIMEOUT,))
     try:
         db.execute("SELECT pg_advisory_lock(?, ?)", RUNS)

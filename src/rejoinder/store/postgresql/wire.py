@@ -1,9 +1,9 @@
-"""One connection in libpq's pipeline mode, served by the event loop: statements are sent without waiting for the
-answers of those before, and `round_trip` waits for all of them at once (SC-21).
+"""One connection in libpq's pipeline mode, served by the event loop: statements are sent without waiting for earlier
+answers, and `round_trip` waits for all answers at once (SC-21).
 
-Rule 1: every statement is prepared when it is met for the first time; the server infers the types of its parameters.
-Rule 2: after an error the server skips what was sent up to the next `round_trip`: those answers say so.
-Rule 3: when the connection is lost, who waits is told; nothing more can be sent.
+Rule 1: every statement is prepared when it is used for the first time; the server infers the types of its parameters.
+Rule 2: after an error the server skips all statements up to the next `round_trip`; their answers say so.
+Rule 3: when the connection is lost, waiting callers are told; nothing more can be sent.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ Row = tuple[Any, ...]
 
 
 class Skipped(Exception):
-    """Another statement has failed before this one was reached."""
+    """Another statement failed before this one was reached."""
 
 
 class ServerAnswer:
-    """What the server says to one statement, once it has."""
+    """The server's answer to one statement, once it has arrived."""
 
     __slots__ = ("result",)
 
@@ -45,12 +45,12 @@ class ServerAnswer:
 
 
 def storable(text: str) -> str:
-    """PostgreSQL's texts cannot hold a NUL."""
+    """The text without NUL, which PostgreSQL's texts cannot contain."""
     return text.replace("\0", "\N{SYMBOL FOR NULL}") if "\0" in text else text
 
 
 class _Encoders(dict[type, Callable[[Any], bytes | None]]):
-    """How a value of each type is written. A type that is not here is written as the one it is made from."""
+    """The encoding of values by type. A type that is missing is encoded like its base type."""
 
     def __missing__(self, kind: type) -> Callable[[Any], bytes | None]:
         for each in kind.__mro__:
@@ -74,14 +74,14 @@ ENCODERS: Final = _Encoders(
 
 
 class Encoded(NamedTuple):
-    """The values of a statement as libpq takes them."""
+    """The values of a statement in the form for libpq."""
 
     values: list[bytes | None]
     formats: list[int]
 
 
 def encoded(values: Sequence[Any]) -> Encoded:
-    """What cannot be stored raises TypeError or UnicodeEncodeError."""
+    """Raises TypeError or UnicodeEncodeError for values that cannot be stored."""
     return Encoded(
         [ENCODERS[type(value)](value) for value in values],
         [BINARY if isinstance(value, bytes) else TEXT for value in values],
@@ -102,7 +102,7 @@ class Wire:
         self._names: dict[str, tuple[bytes, ServerAnswer]] = {}
         self._numbers = 0
         self._expected: deque[ServerAnswer | None] = deque()
-        """In the order in which they were sent; None stands for the end of a round trip."""
+        """The outstanding answers, in the order of sending; None marks the end of a round trip."""
         self._arrived: asyncio.Future[None] | None = None
         self._writes = False
         self._let_go = False
@@ -114,17 +114,17 @@ class Wire:
         return self._let_go or self._db.closed
 
     def has_ended(self) -> bool:
-        """Whether the server has ended the connection while nobody asked it anything; to be called between round trips.
-        What is sent on such a connection is lost, and nobody could say whether it was carried out."""
+        """Whether the server has ended the connection while it was idle. Call this between round trips: a statement
+        sent on such a connection is lost, and nobody could say whether it was carried out."""
         try:
-            while self._heard.poll(0):  # the server says why, then the connection ends
+            while self._heard.poll(0):  # the server sends the reason, then the connection ends
                 self._conn.consume_input()
         except psycopg.Error:
             return True
         return False
 
     def send(self, sql: str, given: Encoded, answer: ServerAnswer) -> None:
-        """The answer is there after the next round trip."""
+        """Sends a statement; its answer is there after the next round trip."""
         self._conn.send_query_prepared(self._prepared(sql), given.values, given.formats, BINARY)
         self._expected.append(answer)
 
@@ -147,10 +147,10 @@ class Wire:
         self._loads.set_pgresult(answer.result)
         return self._loads.load_rows(0, answer.result.ntuples, tuple)
 
-    # --- to the server and back ---------------------------------------------------------------------
+    # --- round trips --------------------------------------------------------------------------------
 
     def round_trip(self) -> asyncio.Future[None]:
-        """Done when everything that was sent so far is answered."""
+        """A future that is done when everything sent so far is answered."""
         assert self._arrived is None, "one at a time"
         self.failed = []
         self._arrived = arrived = self._loop.create_future()
@@ -188,14 +188,14 @@ class Wire:
             self._lost(error)
 
     def _receive(self, result: pq.abc.PGresult | None) -> None:
-        if result is None:  # what was not answered must not pass as done
+        if result is None:  # a statement without an answer must not count as done
             raise psycopg.OperationalError("the server left a statement without an answer")
         answer = self._expected.popleft()
         if answer is None:
             self._end()
             return
         answer.result = result
-        self._conn.get_result()  # None: that was all it says to this statement
+        self._conn.get_result()  # None: the end of the answer to this statement
         if result.status in FAILED:
             self.failed.append(answer)
 

@@ -1,14 +1,14 @@
-"""The one writer of a process, on the event loop: what waits together is carried out together, and committed at once.
+"""The one writer of a process, on the event loop: waiting writes are carried out together, and share a commit.
 
-Rule 1: writes that arrive while a group is under way form the next group: one commit for all of them. Within a group
-        writes of different shards are under way at the same time, those of one shard in their order.
+Rule 1: writes that arrive while a group is under way form the next group, with one commit for all of them. Within a
+        group, writes of different shards are under way at the same time, and those of one shard in their order.
 Rule 2: a group is first carried out optimistically (pipelined.py), usually in one round trip with its commit. A write
-        that lost a fence is done again behind its own savepoint, in the place it had in the order; a fault of the store
-        fails the whole group.
-Rule 3: nobody is told anything before the commit.
+        that lost a fence is done again behind its own savepoint, at its place in the order; a fault of the store fails
+        the whole group.
+Rule 3: no caller gets a result before the commit.
 Rule 4: a commit without an answer is looked up when the database is back, never guessed (SC-22): each group writes its
         number to a row of this writer, and the lock on that row waits for a group that is still under way. A group that
-        was not committed is done again; what comes meanwhile is refused.
+        was not committed is done again; writes that come meanwhile are refused.
 """
 
 import asyncio
@@ -37,12 +37,12 @@ from rejoinder.store.sql.writing import GROUP, StoreWriter, Verbs, count_rows
 log = logging.getLogger(__name__)
 
 SCOPE: Final = "rejoinder/commits"
-"""Of the facts in which each writer keeps the number of its last commit."""
+"""The scope of the facts in which each writer stores the number of its last commit."""
 GENERATIONS: Final = "SELECT id, generation FROM shard"
 PAUSE: Final = 0.5
 TRIES: Final = 5
 SLOW: Final = 5.0
-"""Seconds after which a group that is still under way is a fault that `health` tells."""
+"""Seconds after which `health` reports a group that is still under way as a fault."""
 
 Work = Callable[[SqlConnection], tuple[Any, ...]]
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class PendingWrite:
         self.queue = _queue_of(verbs, lease)
         self.is_careful = False
         self.queued: Callable[[], None] | None = None
-        """What carries it out among others."""
+        """The work that carries it out among others."""
         self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.result: tuple[Any, ...] = ()
         self.error: Exception | None = None
@@ -79,7 +79,7 @@ class PendingWrite:
 
 
 def _queue_of(verbs: Verbs, lease: Lease | None) -> int | str | None:
-    """Writes of different queues have nothing to do with each other; None: while it runs, nothing else does."""
+    """The queue of a write; writes of different queues are independent. None: nothing else may run at the same time."""
     if lease is not None:
         return lease.shard
     return "accepting" if verbs and all(isinstance(verb, Accept | MoveCursor) for verb in verbs) else None
@@ -89,8 +89,8 @@ class Writer(StoreWriter):
     def __init__(
         self, where: str, connect: Callable[[], Connection], notify: Callable[[SqlConnection, set[int], set[int]], None]
     ) -> None:
-        """`notify` is called after a commit with the shards that have new rows, and with those that another shard's
-        engine has written to."""
+        """`notify` is called after a commit with the shards that have new rows, and with those to which another shard's
+        engine has written."""
         super().__init__(where)
         self._notify = notify
         self._name = token_hex(8)
@@ -113,7 +113,7 @@ class Writer(StoreWriter):
         return await self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), on_result, lease))
 
     async def touch(self) -> None:
-        """A write that changes nothing: whether one is possible."""
+        """Tests whether writing is possible, by a write that changes nothing."""
         await self.submit(PendingWrite((), _touch))
 
     async def submit(self, write: PendingWrite) -> Any:
@@ -128,7 +128,7 @@ class Writer(StoreWriter):
 
     @property
     def is_held_up(self) -> bool:
-        """The server has not answered for long, or another session keeps this one waiting."""
+        """Whether the server has not answered for long, or another session keeps this one waiting."""
         return self._since is not None and time.monotonic() - self._since > SLOW
 
     async def close(self) -> None:
@@ -169,7 +169,7 @@ class Writer(StoreWriter):
             self._ended.set_result(None)
 
     def _group(self) -> list[PendingWrite] | None:
-        """What waits, as far as one commit has room for it."""
+        """The waiting writes, as many as one commit has room for."""
         assert self._loop is not None, "it runs there"
         while not self._waiting:
             if self._closed:
@@ -185,7 +185,7 @@ class Writer(StoreWriter):
         return group
 
     def _carry_out(self, group: list[PendingWrite]) -> bool:
-        """Returns False when some of them have to be done again."""
+        """Returns False if some of them have to be done again."""
         last: psycopg.Error | None = None
         for _ in range(TRIES):
             was_connected = self._db is not None
@@ -199,7 +199,7 @@ class Writer(StoreWriter):
             except psycopg.Error as error:
                 last = error
                 if db.wire.is_closed and was_connected and not self._commits:
-                    self._let_go()  # the server had ended it while nobody looked
+                    self._let_go()  # the server had ended the connection while it was idle
                 elif error.sqlstate in AGAIN:
                     db.take_back()
                 else:
@@ -235,7 +235,7 @@ class Writer(StoreWriter):
     # --- a group ------------------------------------------------------------------------------------
 
     def _together(self, db: Pipelined, group: list[PendingWrite]) -> bool:
-        """Returns False when some have to be done again, carefully."""
+        """Returns False if some have to be done again, carefully."""
         try:
             db.begin()
             for queues in _stages(group):
@@ -255,7 +255,7 @@ class Writer(StoreWriter):
         latest = dict(db.execute(GENERATIONS).fetchall()) if wrong is None else {}
         for write in group:
             write.is_careful = write.queued is wrong if wrong is not None else _has_lost(write.lease, latest)
-        if not any(write.is_careful for write in group):  # whoever it was: none of them is believed
+        if not any(write.is_careful for write in group):  # the culprit is unknown: all are done carefully
             for write in group:
                 write.is_careful = True
         return False
@@ -312,17 +312,17 @@ class Writer(StoreWriter):
         self._touched, self._crossed = db.take_touched()
 
     def _tell_others(self) -> None:
-        """After the commit: inside a transaction all writers would wait for each other."""
+        """Notifies others, after the commit: inside a transaction all writers would wait for each other."""
         touched, self._touched = self._touched, set()
         crossed, self._crossed = self._crossed, set()
         if self._db is not None and touched:
             self._db.is_careful = True
-            with suppress(psycopg.Error):  # those who wait also look by themselves
+            with suppress(psycopg.Error):  # waiting processes also look by themselves
                 self._notify(self._db, touched, crossed)
 
     def _was_committed(self, number: bytes, group: list[PendingWrite]) -> bool:
-        """Asks until somebody answers: the caller must not be told what may not be so. If the writer is closed before
-        that, it is not known, and the group is not done again."""
+        """Asks the database until it answers, because the caller must not get a wrong result. If the writer is closed
+        before that, the outcome stays unknown, and the group is not done again."""
         while not self._closed:
             try:
                 was = self._in_thread(lambda: self._look_up(number, group))
@@ -337,7 +337,7 @@ class Writer(StoreWriter):
         return False
 
     def _look_up(self, number: bytes, group: list[PendingWrite]) -> bool:
-        """If it was committed, also what its writes return."""
+        """Whether the group was committed; if so, also looks up the results of its writes."""
         sql = "SELECT body FROM fact WHERE scope = ? AND key = ? FOR UPDATE"
         with closing(self._begin()) as db:
             if bytes(db.execute(sql, (SCOPE, self._name)).fetchone()[0]) != number:
@@ -347,7 +347,8 @@ class Writer(StoreWriter):
         return True
 
     def _refuse_waiting(self, error: Exception) -> None:
-        """Those that were not begun need not wait until it is known what became of those that were."""
+        """Refuses writes that have not begun, so that they need not wait until the outcome of those under way is
+        known."""
         while self._waiting:
             write = self._waiting.popleft()
             write.error = error
@@ -375,14 +376,15 @@ class Writer(StoreWriter):
 
 
 class RejectedWrite(Exception):
-    """A write has lost its fence, or is told something that may not be so."""
+    """A write has lost its fence, or relies on an assumption that may be wrong."""
 
     def __init__(self, write: PendingWrite) -> None:
         self.write = write
 
 
 def _stages(group: Iterable[PendingWrite]) -> Iterator[list[list[PendingWrite]]]:
-    """What can be under way at the same time: queues, each of which keeps its order."""
+    """Splits a group into stages. A stage consists of queues that can be under way at the same time, each in its
+    order."""
     queues: defaultdict[int | str, list[PendingWrite]] = defaultdict(list)
     for write in group:
         if write.queue is not None:

@@ -1,8 +1,8 @@
-"""What every engine that speaks SQL says: one function for each verb and each read, on a `Connection`.
+"""Shared by all SQL engines: one function for each verb and each read, on a `Connection`.
 
-connection  what they are carried out on, and what it remembers
-perform     which function carries out which verb
-reader      the reads of the contract, and a store as the holder of a lease sees it
+connection  the connection on which they run, and what it remembers
+perform     the function that carries out each verb
+reader      the reads of the contract, and the store of a lease's holder
 values      rows to values and back
-The texts are written so that SQLite takes them as they are; an engine that says some words differently translates.
+The statements are written in SQLite's dialect; an engine with another dialect translates them.
 """

@@ -1,4 +1,4 @@
-"""Verbs and reads of blobs: files in chunks, and which rows name them."""
+"""Verbs and reads of blobs: files in chunks, and the rows that name them."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import MICROSECOND, Row, micros, packer, seal, unseal
 
 AT_ONCE = 20
-"""Blobs that one step of the sweep removes: their pages have to be written too."""
+"""How many blobs one step of the sweep removes; their pages have to be written too."""
 
 
 class _Facts(Struct, frozen=True):
@@ -69,7 +69,7 @@ def end_blob(db: SqlConnection, verb: EndBlob) -> Blob:
     sql = "UPDATE blob SET whole = 1, size = ?, key = ? WHERE id = ? AND whole = 0"
     db.move(sql, (verb.size, verb.key, verb.blob), "the file %s", verb.blob)
     found = blob(db, verb.blob)
-    assert found is not None, "it was just made whole"
+    assert found is not None, "it was just completed"
     return found
 
 
@@ -96,7 +96,7 @@ def name(db: SqlConnection, named_by: str, blobs: Iterable[str]) -> None:
 
 
 def forget_names(db: SqlConnection, named_by: str, now: int, keep: tuple[str, ...] = ()) -> None:
-    """The row is gone, or names only these: blobs that nobody else names are removed a day later."""
+    """The row is gone, or names only these blobs now: others that no row names are removed a day later."""
     for (each,) in db.execute("SELECT blob FROM blob_use WHERE named_by = ?", (named_by,)).fetchall():
         if each in keep:
             continue
@@ -110,7 +110,7 @@ def of_part(key: str) -> str:
 
 
 def forget_parts(db: SqlConnection, keys: Iterable[str], now: int) -> None:
-    """Parts with these keys are removed. Few parts have files."""
+    """Called when parts with these keys are removed. Few parts have files."""
     if (
         db.execute("SELECT 1 FROM blob_use WHERE named_by >= 'part/' AND named_by < 'part0' LIMIT 1").fetchone()
         is not None

@@ -1,4 +1,4 @@
-"""What verbs and reads are carried out on: a connection that remembers what need not be read again."""
+"""The connection on which verbs and reads run. It remembers values that need not be read again."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Numbers:
-    """The numbers a gateway draws itself. None is used for two things, even if the first was never written."""
+    """The numbers that a gateway draws itself. None is used for two things, even if the first was never written."""
 
     def __init__(self, generation: int = 0, rows: dict[str, int] | None = None) -> None:
         self.generation = generation
@@ -34,7 +34,7 @@ class Numbers:
         return self.generation, self.rows.copy()
 
     def draw_again_from(self, drawn: tuple[int, dict[str, int]]) -> None:
-        """Draws the same numbers once more, for the same things."""
+        """Makes it draw the same numbers again, for the same things."""
         self.generation, self.rows = drawn[0], drawn[1].copy()
 
 
@@ -46,7 +46,7 @@ class Changed(Protocol):
 
 
 class Rows(Changed, Protocol):
-    """What a statement has found or changed."""
+    """The rows that a statement has found or changed."""
 
     def fetchone(self) -> Any: ...
 
@@ -56,8 +56,8 @@ class Rows(Changed, Protocol):
 
 
 class Insertion:
-    """How a row is put into a table that numbers its rows: not if there is such a row already, and only `where` that
-    holds. The values for its columns are followed by those for `where`."""
+    """An insertion into a table that numbers its rows. Nothing is inserted if there already is such a row, or if
+    `where` does not hold. The values for the columns are followed by those for `where`."""
 
     def __init__(self, table: str, *columns: str, where: str = "") -> None:
         self.table = table
@@ -69,12 +69,12 @@ class Insertion:
 
     @cached_property
     def numbered(self) -> "Insertion":
-        """The same with a number that is known before; it comes first."""
+        """The same with a number that is known in advance; it is the first value."""
         return Insertion(self.table, "id", *self.columns, where=self._where)
 
 
 class SqlConnection:
-    """`numbers` is used only by the gateway's own connection: no other one claims or accepts anything."""
+    """`numbers` is used only by the gateway's own connection; no other connection claims or accepts anything."""
 
     numbers: Numbers
     shards: int
@@ -84,17 +84,17 @@ class SqlConnection:
         self.shards = 1
         self._acting: int | None = None
         self.places: dict[Route, int] = {}
-        """The numbers of places, as far as they are known."""
+        """The known numbers of places."""
         self._shards: dict[int, int] = {}
         self._last_turns: dict[str, int | None] = {}
 
-    # --- what an engine says in its own way ---------------------------------------------------------
+    # --- for engines to override --------------------------------------------------------------------
 
     def execute(self, sql: str, parameters: Parameters = (), /) -> Rows:
         raise NotImplementedError
 
     def change(self, sql: str, parameters: Parameters = (), /) -> Changed:
-        """A statement whose rows or count, if any, are read before the next one."""
+        """Runs a statement whose rows or count, if any, are read before the next one."""
         return self.execute(sql, parameters)
 
     def move(self, sql: str, parameters: Parameters, what: str, *names: object) -> None:
@@ -106,32 +106,32 @@ class SqlConnection:
         raise NotImplementedError
 
     def insert(self, row: Insertion, values: Row, /) -> int | None:
-        """Puts in a row and returns its number, or None when nothing was put in."""
+        """Inserts a row and returns its number, or None if nothing was inserted."""
         raise NotImplementedError
 
     def insert_later(self, row: Insertion, values: Row, /) -> Callable[[], int | None]:
-        """Puts in a row. What it returns tells its number, or None when nothing was put in: best called in `later`,
-        when all answers are there."""
+        """Inserts a row. Returns a function that gives its number, or None if nothing was inserted. It is best called
+        in `later`, when all answers are there."""
         number = self.insert(row, values)
         return lambda: number
 
     def insert_new(self, row: Insertion, values: Row, /) -> Callable[[], int | None] | None:
-        """The same; None when nothing was put in, which is hardly ever so."""
+        """Like `insert_later`, but returns None if nothing was inserted, which is rare."""
         number = self.insert(row, values)
         return None if number is None else lambda: number
 
     def exceptional(self, sql: str, parameters: Parameters, /) -> Any:
-        """A row that is hardly ever there."""
+        """Finds a row that rarely exists."""
         return self.execute(sql, parameters).fetchone()
 
     def later(self, tell: Callable[[], T], look_up: "Callable[[SqlConnection], T]") -> T:
-        """What a verb returns, if putting that together is the last thing it does. An engine that gets its answers
-        later puts it together then. `look_up`: the same from the store, if the answers were lost and it is known that
-        all was committed."""
+        """The result of a verb, if building it is the last thing the verb does. An engine that gets its answers later
+        builds it then. `look_up`: reads the result from the store, if the answers were lost and everything is known to
+        be committed."""
         return tell()
 
     def all_later(self, each: list[T]) -> tuple[T, ...]:
-        """What a verb returns of which each part may come later."""
+        """The result of a verb each part of which may come later."""
         return tuple(each)
 
     def hold(self, sql: str, parameters: Parameters, what: str, *names: object) -> None:
@@ -140,7 +140,7 @@ class SqlConnection:
             raise superseded(what, *names)
 
     def is_latest(self, shard: int, generation: int) -> bool:
-        """Whether nobody has claimed the shard since; nobody does before this transaction ends."""
+        """Whether nobody has claimed the shard since. Nobody can claim it before this transaction ends."""
         return self.generation_of(shard) == generation
 
     def generation_of(self, shard: int) -> int:
@@ -148,38 +148,39 @@ class SqlConnection:
         raise NotImplementedError
 
     def draw_generation(self, shard: int) -> int:
-        """A new generation for a shard; no write of an earlier one is under way any more."""
+        """A new generation for a shard. No write of an earlier one is under way any more."""
         raise NotImplementedError
 
     def know_owner(self, shard: int, generation: int) -> None:
         """The shard has been claimed."""
 
     def keep_numbers(self) -> None:
-        """Called before rows are removed: no row gets the number of one that is gone."""
+        """Called before rows are removed, so that no row gets the number of a removed one."""
 
     def last_number(self, place: int) -> int | None:
-        """The last number given to a message of a place; None where others may give some out meanwhile."""
+        """The last number given to a message of a place; None if others may give out numbers too."""
         return None
 
     def know_last_number(self, place: int, number: int | None) -> None:
-        """None: it is to be read again."""
+        """Remembers the last number of a place; None if it has to be read again."""
 
     def act_for(self, shard: int | None) -> None:
-        """Says whose shard the next verbs are written for; None: nobody's."""
+        """Sets the shard for which the next verbs are written; None: no shard."""
         self._acting = shard
 
     @property
     def acting(self) -> int | None:
-        """The shard of the engine that writes."""
+        """The shard of the writing engine."""
         return self._acting
 
     def acts_for(self, shard: int) -> bool:
         return self._acting is None or self._acting == shard
 
-    # --- what is remembered -------------------------------------------------------------------------
+    # --- memory -------------------------------------------------------------------------------------
 
     def know_place(self, route: Route, id: int, shard: int) -> None:
-        """A place keeps its number and shard for ever, unless the transaction that made it is rolled back."""
+        """Remembers a place. It keeps its number and shard for ever, unless the transaction that made it is rolled
+        back."""
         if len(self.places) >= PLACES:
             self.places.clear()
             self._shards.clear()
@@ -207,11 +208,12 @@ class SqlConnection:
         self._last_turns[session] = turn
 
     def forget_all(self) -> None:
-        """What was remembered may not be true: a transaction was rolled back, or somebody else has written."""
+        """Forgets everything that may not be true any more: a transaction was rolled back, or another process has
+        written."""
         self.places.clear()
         self._shards.clear()
         self._last_turns.clear()
 
 
 def superseded(what: str, *names: object) -> Superseded:
-    return Superseded(f"{what % names} has been moved on by somebody else")
+    return Superseded(f"{what % names} has been changed by somebody else")

@@ -1,4 +1,4 @@
-"""Faults of both engines (DU-15): a database that is damaged, and how an error becomes the fault behind it."""
+"""Faults of both engines (DU-15): damaged databases, and how an error becomes the fault behind it."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -7,11 +7,11 @@ from rejoinder.errors import StoreUnavailable
 
 
 class Damaged(Exception):
-    """What was read is not what was written."""
+    """A row does not have the content that was written."""
 
 
 def known_fault(error: BaseException, where: str) -> StoreUnavailable | None:
-    """The fault behind an error that is of no engine; None: there is none."""
+    """The fault behind an error that belongs to no engine; None if there is none."""
     if isinstance(error, StoreUnavailable):
         return error
     if isinstance(error, Damaged | UnicodeDecodeError):
@@ -21,7 +21,8 @@ def known_fault(error: BaseException, where: str) -> StoreUnavailable | None:
 
 @contextmanager
 def raised_as_fault(where: str, fault_of: Callable[[Exception, str], StoreUnavailable | None]) -> Generator[None]:
-    """Raises what fails inside as the fault behind it. Not from it: its own text may name what must not be shown."""
+    """Turns errors raised inside into the faults behind them. They are not chained, because the error's own text may
+    contain secrets."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The verbs of requests between homes, and how they are read."""
+"""The verbs and reads of requests between homes."""
 
 from contextlib import suppress
 
@@ -31,6 +31,6 @@ def home_requests(db: SqlConnection, shard: int) -> tuple[StoredHomeRequest, ...
     found: list[StoredHomeRequest] = []
     sql = "SELECT id, session, body FROM home_request WHERE shard = ? ORDER BY id"
     for id, session, body in db.execute(sql, (shard,)):
-        with suppress(Unreadable, Damaged):  # of another version: it is left to a process that can read it (SC-25)
+        with suppress(Unreadable, Damaged):  # from another version: left to a process that can read it (SC-25)
             found.append(StoredHomeRequest(id, session, _unpack(body).request))
     return tuple(found)

@@ -1,4 +1,4 @@
-"""The verbs of hooks over HTTP, and how they are read."""
+"""The verbs and reads of HTTP hooks."""
 
 from rejoinder.store.hook_events import (
     ClaimedHookEvent,

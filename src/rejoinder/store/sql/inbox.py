@@ -1,4 +1,4 @@
-"""Verbs of what comes in: each event is accepted once, decided once, and once in each session."""
+"""Verbs of inbound events: each is accepted once, decided once, and routed to each session once."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -73,12 +73,12 @@ def accept(db: SqlConnection, verb: Accept) -> tuple[InboxEvent, ...]:
 
 
 def _where_decided(db: SqlConnection, inbound: Inbound, place: int, home: str) -> int:
-    """By the owner of its session, also where its place has another home (SC-1)."""
+    """The shard that decides an event: that of its session, even if its place has another home (SC-1)."""
     if db.shards == 1:
         return 0
     if home:
         return shard_of(home, db.shards)
-    if inbound.entry == "delete":  # it names nobody: it goes where its message went
+    if inbound.entry == "delete":  # a deletion names nobody: it goes where its message went
         sql = "SELECT shard, body FROM inbox WHERE message = ? AND channel = ? AND account = ? ORDER BY id"
         for shard, body in db.execute(sql, (inbound.message_id, inbound.channel, inbound.account)).fetchall():
             with suppress(Unreadable, Damaged):
@@ -88,7 +88,7 @@ def _where_decided(db: SqlConnection, inbound: Inbound, place: int, home: str) -
 
 
 ACCEPTED = "SELECT id FROM inbox WHERE channel = ? AND account = ? AND event = ? AND accepted = ?"
-"""An event that was known before was accepted at another time."""
+"""The time of acceptance tells new events from known ones, which were accepted earlier."""
 
 
 def move_cursor(db: SqlConnection, verb: MoveCursor) -> None:
@@ -97,11 +97,12 @@ def move_cursor(db: SqlConnection, verb: MoveCursor) -> None:
 
 KEEP_CURSOR = "ON CONFLICT (channel, account, name) DO UPDATE SET body = excluded.body"
 HELD = "WHERE EXISTS (SELECT 1 FROM named_lease WHERE name = ? AND generation = ?)"
-"""Whoever listens now keeps the cursor; what was heard is stored, and is recognised if it comes again."""
+"""Only the process that listens now moves the cursor. The messages are stored anyway, and are recognised if they come
+again."""
 
 
 def _keep_cursor(db: SqlConnection, cursor: StoredCursor) -> None:
-    # Not every cursor grows: a platform may restart its numbers, a token has no order at all.
+    # Not every cursor grows: a platform may restart its numbers, and a token has no order at all.
     row = (cursor.channel, cursor.account, cursor.name, seal(cursor.value.encode()))
     if (lease := cursor.lease) is None:
         db.change(f"INSERT INTO cursor VALUES (?, ?, ?, ?) {KEEP_CURSOR}", row)
@@ -134,7 +135,7 @@ def route_event(db: SqlConnection, verb: RouteEvent) -> None:
 
 
 def put_input(db: SqlConnection, event: int, session: str, payload: bytes, turn: int | None = None) -> None:
-    """The event enters the session: into this turn, or to wait for one."""
+    """The event enters the session, in this turn or to wait for one."""
     state = "waiting" if turn is None else "taken"
     row = (event, session, session_shard(db, session), state, turn, seal(payload))
     db.change("INSERT INTO turn_input (event, session, shard, state, turn, body) VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -152,7 +153,7 @@ def quarantine_event(db: SqlConnection, verb: QuarantineEvent) -> None:
 
 
 def request_event_rerun(db: SqlConnection, verb: RequestEventRerun) -> None:
-    """One that cannot be read would stay quarantined: `Unreadable` is raised."""
+    """Raises `Unreadable` for an event that cannot be read, because it would stay quarantined."""
     if (found := db.execute(f"SELECT {EVENT} FROM inbox WHERE id = ?", (verb.event,)).fetchone()) is not None:
         event_from(found)
     sql = "UPDATE inbox SET wanted = 1 WHERE id = ? AND state = 'quarantined'"

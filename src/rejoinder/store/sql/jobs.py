@@ -1,4 +1,4 @@
-"""Verbs of the clock's jobs, and how they are read."""
+"""The verbs and reads of scheduled jobs."""
 
 from datetime import datetime
 
@@ -39,7 +39,7 @@ def put_job(db: SqlConnection, verb: PutJob) -> None:
 
 
 def create_own_event(db: SqlConnection, verb: CreateOwnEvent) -> InboxEvent | None:
-    place_of(db, verb.inbound.route)  # a chat that nobody has written to before is its own home, not the session's
+    place_of(db, verb.inbound.route)  # a new chat is its own home, not that of the session
     accepted = accept(db, Accept((verb.inbound,), verb.now, homes=(session_home(verb.to.session),)))
     for event in accepted:
         route_event(db, RouteEvent(event.id, (verb.to,)))

@@ -1,10 +1,10 @@
-"""Leases on shards, and by name (SC-3 to SC-6, SC-10). In a file the kernel's lock is the lease of the whole process,
-and these rows only order the engines within it; in memory they may also run out, as those of a store that several
-processes share.
+"""Leases on shards, and leases by name (SC-3 to SC-6, SC-10). For a file, the kernel's lock is the lease of the whole
+process, and these rows only order the engines within it. In memory they may also expire, like those of a store that
+several processes share.
 
-Rule 1: a claim draws a new generation and takes over what the last holder left, in one step.
-Rule 2: who is not the latest generation of its shard writes nothing (`held`).
-Rule 3: `at` is when it was asked for, also when the writer has to do a group again.
+Rule 1: a claim draws a new generation and takes over the work that the last holder left, in one step.
+Rule 2: a holder whose generation is not the latest of its shard cannot write (`held`).
+Rule 3: `at` is the time of the request, even if the writer has to do a group again.
 """
 
 from collections import Counter
@@ -36,11 +36,11 @@ BESIDE = tuple(
     sql.replace("shard = :shard", "shard IN (SELECT id FROM shard WHERE holder = :last AND id <> :shard)")
     for sql in (UNDER_WAY, TRYING)
 )
-"""The same in all the other shards of the last holder."""
+"""The same statements for all other shards of the last holder."""
 
 
 def held(db: SqlConnection, lease: Lease) -> int:
-    """The shard of a lease that is valid."""
+    """The shard of a valid lease; raises `LeaseLost` for any other lease."""
     if not db.is_latest(lease.shard, lease.generation):
         raise LeaseLost(f"{lease.holder} no longer holds shard {lease.shard}")
     return lease.shard
@@ -74,16 +74,16 @@ def claim(db: SqlConnection, shard: int, holder: str, seconds: float | None, at:
 
 
 def _end_last(db: SqlConnection, shard: int, last: str, now: int) -> None:
-    """What was under way when the last holder lost the shard. A gateway that ends cleanly leaves nothing."""
+    """Records what was under way when the last holder lost the shard. A gateway that ends cleanly leaves nothing."""
     turns = db.execute(UNDER_WAY, {"shard": shard}).fetchall()
     events = db.execute(TRYING, {"shard": shard}).fetchall()
     found = db.execute("SELECT lease_until, under_way FROM process WHERE name = ?", (last,)).fetchone()
     is_alive, before = (found[0] is None or found[0] > now, found[1]) if found else (False, 0)
-    if is_alive:  # it has lost the lease, and no turn has ended a process: that was no attempt (SC-3)
+    if is_alive:  # it only lost the lease, no turn has ended the process: this was no attempt (SC-3)
         db.executemany("UPDATE turn SET attempts = attempts - 1 WHERE id = ? AND attempts > 0", turns)
         db.executemany("UPDATE inbox SET attempts = attempts - 1, trying = 0 WHERE id = ? AND attempts > 0", events)
         return
-    # Only what was under way alone, in all the shards of the process, is known to have been there each time (DU-2).
+    # Only something that was under way alone, in all shards of the process, is certain to be involved each time (DU-2).
     beside = len(turns) + len(events) == 1 and any(
         db.execute(f"{sql} LIMIT 1", {"last": last, "shard": shard}).fetchone() for sql in BESIDE
     )
@@ -112,7 +112,7 @@ def claim_named(db: SqlConnection, name: str, holder: str, seconds: float | None
 def renew(
     db: SqlConnection, holder: str, leases: tuple[AnyLease, ...], seconds: float | None, at: datetime, *, claims: bool
 ) -> Renewal:
-    """A lease that has run out and that nobody has claimed meanwhile is still its holder's."""
+    """Renews leases. One that has expired but that nobody has claimed since still belongs to its holder."""
     until = _until(micros(at), seconds)
     kept = (*_kept(db, holder, leases, until, Lease), *_kept(db, holder, leases, until, NamedLease))
     _show(db, holder, until, micros(at))
@@ -123,7 +123,8 @@ def renew(
 def _kept(
     db: SqlConnection, holder: str, leases: tuple[AnyLease, ...], until: int | None, kind: type[AnyLease]
 ) -> tuple[AnyLease, ...]:
-    """In one step for all: a process that is stopped between two would keep others from these rows."""
+    """Renews all leases of a kind in one step: a process that stops between two steps would lock these rows for
+    others."""
     if not (asked := [each for each in leases if isinstance(each, kind)]):
         return ()
     table, key, _ = _row_of(asked[0])
@@ -172,7 +173,7 @@ WAITING = (
 
 
 def deployment(db: SqlConnection, at: datetime) -> Deployment:
-    """What operators see of the processes (SC-24)."""
+    """The processes as operators see them (SC-24)."""
     now = micros(at)
     found = owners(db, at)
     held = Counter(shard.holder for shard in found.shards)
@@ -204,14 +205,14 @@ def shards_with_work(db: SqlConnection) -> frozenset[int]:
 
 
 def all_have_ended(db: SqlConnection) -> None:
-    """Called under the kernel's lock on the file: no other process can hold anything (SC-5)."""
+    """Called under the kernel's lock on the file, so no other process can hold anything (SC-5)."""
     db.change("UPDATE shard SET lease_until = 0 WHERE holder IS NOT NULL")
     db.change("UPDATE named_lease SET lease_until = 0 WHERE holder IS NOT NULL")
     db.change("UPDATE process SET lease_until = 0")
 
 
 def _show(db: SqlConnection, holder: str, until: int | None, now: int) -> None:
-    """Lets others see that the process is alive, and forgets those that ended long ago."""
+    """Shows others that the process is alive, and forgets processes that ended long ago."""
     sql = (
         "INSERT INTO process (name, lease_until) VALUES (?, ?) "
         "ON CONFLICT (name) DO UPDATE SET lease_until = excluded.lease_until"

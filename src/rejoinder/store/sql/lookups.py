@@ -1,4 +1,4 @@
-"""What an operator looks up, across all conversations."""
+"""Look-ups for operators, across all conversations."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -59,7 +59,7 @@ def part(db: SqlConnection, id: int) -> StoredPart | None:
 
 
 def part_sent_as(db: SqlConnection, route: Route, message: str) -> StoredPart | None:
-    # There is no index by receipt: every send would pay for a question that is seldom asked.
+    # There is no index by receipt: it would cost every send, and this look-up is rare.
     sql = f"{PARTS} part.receipt = ? AND part.place = ? ORDER BY part.id DESC LIMIT 1"
     row = db.execute(sql, (message, find_place(db, route))).fetchone()
     return part_from(row) if row else None

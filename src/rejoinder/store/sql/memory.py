@@ -1,4 +1,4 @@
-"""Verbs of what is remembered: sessions, transcripts, traces, pairing."""
+"""Verbs of the gateway's memory: sessions, transcripts, traces, pairing."""
 
 from functools import cache
 from typing import Any
@@ -28,19 +28,19 @@ pack_entry, unpack_entry = packer(TranscriptEntry)
 pack_steps, unpack_steps = packer(tuple[Step, ...])
 
 QUARANTINE_MARK = "%aside-"
-"""Occurs in no session key: there a percent sign is followed by two hexadecimal digits."""
+"""Occurs in no session key, because there a percent sign is followed by two hexadecimal digits."""
 ALLOW_EDIT = Insertion("allow_edit", "channel", "entry", "listed")
 PAIRING_COLUMNS = "channel, account, sender, code, asked, told, expires"
 
 
 def pack_agent_session(saved: AgentSession) -> bytes:
-    """The machine stands on the last line, which may be empty, and the id before it: as an earlier version, which may
-    still run beside this one (SC-23), reads it."""
+    """Writes the id, and the machine on the last line, which may be empty. Earlier versions, which may still run beside
+    this one (SC-23), read this form."""
     return seal(f"{saved.id}\n{saved.machine}".encode())
 
 
 def unpack_agent_session(body: bytes) -> AgentSession:
-    """An earlier version wrote no line for the machine where there was none."""
+    """Reads it back; an earlier version wrote no line for the machine if there was none."""
     text = unseal(body).decode()
     id, line, machine = text.rpartition("\n")
     return AgentSession(id, machine) if line else AgentSession(text)
@@ -94,7 +94,7 @@ def _append(rows: int) -> str:
 
 
 def _last_turn(db: SqlConnection, session: str) -> int | None:
-    # Sorted as the index is: by id alone, all that other sessions have said since would be read.
+    # Sorted like the index: by id alone, everything that other sessions have said since would be read.
     sql = "SELECT body FROM transcript WHERE session = ? ORDER BY at DESC, id DESC LIMIT 1"
     row = db.execute(sql, (session,)).fetchone()
     return None if row is None else unpack_entry(row[0]).turn
@@ -110,10 +110,10 @@ def put_pairing_request(db: SqlConnection, verb: PutPairingRequest) -> None:
     request = verb.request
     times = (micros(request.asked), micros(request.told), micros(request.expires))
     row = (request.channel, request.account, request.sender, request.code, *times)
-    if verb.most is not None:  # one process at a time counts those of an account: others wait for this row
+    if verb.most is not None:  # only one process at a time counts the requests of an account: others wait for this row
         sql = "INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body"
         db.change(sql, ("gateway/pairing", f"{request.channel}/{request.account}", b""))
-    # A code that another stranger has is drawn again by luck once in millions of times; the latest has it.
+    # By chance, once in millions of times, a code is drawn that another stranger has; then the latest has it.
     db.change("DELETE FROM knock WHERE channel = ? AND account = ? AND sender = ? OR code = ?", row[:4])
     if verb.most is None:
         db.change(f"INSERT INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)

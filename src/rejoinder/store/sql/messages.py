@@ -1,4 +1,4 @@
-"""Verbs of the message index: every message of a conversation once, with a short handle (OD-22)."""
+"""Verbs of the message index, which has every message of a conversation once, with a short handle (OD-22)."""
 
 import re
 
@@ -23,21 +23,21 @@ NOTE = (
     ":kind, :body, :shard) ON CONFLICT (place, id) DO UPDATE SET body = excluded.body, "
     "kind = CASE WHEN message.kind = 'system' THEN excluded.kind ELSE message.kind END RETURNING number"
 )
-"""A message told again, by an edit or as an echo of our own, is the same message, and keeps its number. The place is
-locked: the owner of a session and the owner of its chat both note messages there (SC-1)."""
+"""A message that is reported again, as an edit or as an echo of our own, is the same message and keeps its number. The
+place is locked, because both the owner of a session and the owner of its chat note messages there (SC-1)."""
 NEXT = "INSERT INTO message VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 NUMBER = "SELECT number FROM message WHERE place = :place AND message.id = :id"
 OPENS = (
     "CASE WHEN EXISTS (SELECT 1 FROM part WHERE part.turn = :turn AND part.id <> :part AND part.state = 'sent' "
     "AND part.receipt IS NOT NULL) THEN 0 ELSE 1 END"
 )
-"""However many parts an answer has, it counts as one turn of ours (IN-23)."""
+"""An answer counts as one turn of ours, however many parts it has (IN-23)."""
 TODAY = "bot_today = CASE WHEN bot_day = :day THEN bot_today ELSE 0 END"
 
 
 def _count(number: str, condition: str = "") -> dict[str, str]:
-    """What a place records of its speakers (IN-23): only a human ends a row of bot turns; a pin or a join neither ends
-    it nor adds to it."""
+    """The statements that count a message in its place (IN-23): only a human ends a row of bot turns; a pin or a join
+    neither ends it nor adds to it."""
     here = f"WHERE place.id = :place {condition}"
     return {
         "human": f"UPDATE place SET handles = {number}, bot_turns = 0 {here}",
@@ -50,15 +50,15 @@ def _count(number: str, condition: str = "") -> dict[str, str]:
 
 
 COUNT = _count(f"({NUMBER})", f"AND handles < ({NUMBER})")
-"""A message that was told before changes nothing: its number is not above those given out."""
+"""A message that was reported before changes nothing, because its number is not above those given out."""
 COUNT_NEXT = _count(":number")
 
 
 def note(
     db: SqlConnection, place: int, message: IndexedMessage, turn: int | None = None, part: int | None = None
 ) -> IndexedMessage:
-    """Gives the message the next number; an id that is itself a handle keeps its number if that is still free. `turn`
-    and `part`: what it was said in."""
+    """Gives the message the next number. An id that is itself a handle keeps its number if that is still free. `turn`
+    and `part`: the ones in which it was said."""
     spoken = HANDLE.fullmatch(message.id) if message.id.startswith("m") else None
     body, shard = pack_message(message), db.shard_of_place(place)
     said_in = {"place": place, "day": day_of(message.at), "turn": turn, "part": part}

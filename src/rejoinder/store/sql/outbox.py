@@ -1,4 +1,5 @@
-"""Verbs of parts. `PART_MOVES` says which verb may move a part from which state; here is how, under the fence."""
+"""Verbs of parts. `PART_MOVES` says which verb may move a part from which state; this file carries it out, under the
+fence."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -52,7 +53,7 @@ def any_of(column: str, states: tuple[str, ...]) -> str:
 
 BY_KEY = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.key = ?"
 HERE = f"FROM part WHERE place = ? AND {any_of('state', IN_FLIGHT)}"
-NEXT = (  # two lookups in the index: sorting by which parts yield would read all that wait
+NEXT = (  # two look-ups in the index: sorting by kind would read all waiting parts
     f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.id = coalesce("
     f"(SELECT id {HERE} AND kind <> '{YIELDING}' ORDER BY id LIMIT 1), (SELECT id {HERE} ORDER BY id LIMIT 1))"
 )
@@ -110,7 +111,8 @@ def _plan(db: SqlConnection, intent: PartIntent, turn: int | None, now: datetime
 
 
 def _waits(db: SqlConnection, place: int, kind: str) -> bool:
-    """Whether another part has to go before a new part of this kind; who claims a new one believes that none has."""
+    """Whether another part has to go before a new part of this kind. A claim of a new part assumes that there is
+    none."""
     overtaken = "" if kind == YIELDING else YIELDING
     return db.exceptional(ANY_BEFORE, (place, overtaken)) is not None
 
@@ -191,7 +193,7 @@ def _move(db: SqlConnection, verb: Verb[Any], part: StoredPart, **columns: Any) 
 def _move_row(
     db: SqlConnection, verb: Verb[Any], part: StoredPart, columns: tuple[str, ...], values: Iterable[Any]
 ) -> PartState:
-    """Moves a part as its verb says, if its row still has the state and the generation that were read."""
+    """Moves a part according to its verb, if its row still has the state and the generation that were read."""
     sources, target = PART_MOVES[type(verb)]
     if part.state not in sources:
         raise Superseded(f"part {part.id} is {part.state}; {type(verb).__name__} needs it {' or '.join(sources)}")

@@ -1,4 +1,4 @@
-"""The table of verbs: which function carries out which verb."""
+"""The table of verbs: the function that carries out each verb."""
 
 from collections.abc import Callable
 from typing import Any
@@ -98,7 +98,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[SqlConnection, Any], Any]] = {
 
 
 def perform(db: SqlConnection, verbs: tuple[Verb[Any], ...], lease: Lease | None = None) -> tuple[Any, ...]:
-    """`lease`: of the engine that writes; without it, nobody's shard is acted for."""
+    """`lease`: that of the writing engine; without it, the verbs are written for no shard."""
     db.act_for(None if lease is None else leases.held(db, lease))
     results: list[Any] = []
     for verb in verbs:  # a comprehension would be one more call for each write

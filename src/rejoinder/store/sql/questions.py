@@ -1,4 +1,4 @@
-"""The verb of questions, and how they are read."""
+"""The verb and the reads of questions."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -34,7 +34,7 @@ def open_questions(db: SqlConnection, shard: int | None = None) -> tuple[StoredQ
 
 
 def questions_elsewhere(db: SqlConnection, shard: int) -> tuple[StoredQuestion, ...]:
-    """Of sessions in other shards."""
+    """The questions of sessions in other shards."""
     if db.shards == 1:
         return ()
     found = _readable(body for body, its_shard in db.execute(OPEN) if its_shard != shard)
@@ -49,7 +49,8 @@ def asked_elsewhere(db: SqlConnection, ids: tuple[str, ...], shard: int) -> froz
 
 
 def _readable(bodies: Iterable[bytes]) -> tuple[StoredQuestion, ...]:
-    """In order. One of another version cannot be answered here (SC-25); a turn that runs again asks again."""
+    """The readable questions, in order. One from another version cannot be answered here (SC-25); a turn that runs
+    again asks again."""
     found: list[StoredQuestion] = []
     for body in bodies:
         with suppress(Unreadable, Damaged):

@@ -1,4 +1,4 @@
-"""The reads of the contract over any connection, and a store as the holder of a lease sees it."""
+"""The reads of the contract over any connection, and the store for the holder of a lease."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
@@ -74,11 +74,11 @@ SHORT = frozenset(
         blobs.blob,
     }
 )
-"""Reads made for each message, of a few rows by key: an engine has a faster way for them than for the others."""
+"""Reads for each message, of a few rows by key; engines have a faster way for them than for other reads."""
 
 
 class SqlReader:
-    """An engine says how a question, which is a function of a connection, is asked."""
+    """The reads. Each is a function of a connection, and an engine says how to run it."""
 
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         raise NotImplementedError
@@ -297,14 +297,14 @@ class SqlReader:
 
 
 class SqlStore(Protocol):
-    """What the store of a shard needs of the whole one."""
+    """What the store of a shard needs from the whole store."""
 
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T: ...
 
     def write_under(
         self, lease: Lease | None, verbs: tuple[Verb[Any], ...], on_result: Callable[[Any], None] | None = None
     ) -> Awaitable[tuple[Any, ...]]:
-        """`lease`: without it nothing of the verbs is written."""
+        """`lease`: if it is lost, none of the verbs is written."""
         ...
 
     async def health(self) -> Health: ...
@@ -315,9 +315,9 @@ class SqlStore(Protocol):
 
 
 class SqlShard(SqlReader):
-    """The store as the holder of a lease sees it. It has no connection, and nothing to close."""
+    """The store for the holder of a lease. It has no connection of its own, and nothing to close."""
 
-    def __init__(self, store: "SqlStore", lease: Lease, lost: Callable[[], None]) -> None:  # all is the store's own
+    def __init__(self, store: "SqlStore", lease: Lease, lost: Callable[[], None]) -> None:  # all of it is shared
         self._store = store
         self._lease = lease
         self._lost = lost

@@ -119,7 +119,7 @@ def turns_since(db: SqlConnection, since: datetime, route: Route, sender: str | 
 def parts_in(
     db: SqlConnection, states: tuple[PartState, ...], limit: int, latest_first: bool = False, shard: int | None = None
 ) -> tuple[StoredPart, ...]:
-    # The ids first, so that only the bodies of the parts returned are read.
+    # Selects the ids first, so that only the bodies of returned parts are read.
     order = "DESC" if latest_first else "ASC"
     wanted = f"SELECT id FROM part WHERE {in_states(states)} {of_shard('part', shard)} ORDER BY id {order} LIMIT ?"
     return tuple(map(part_from, db.execute(f"{PARTS} part.id IN ({wanted}) ORDER BY part.id {order}", (limit,))))
@@ -152,7 +152,7 @@ def session(db: SqlConnection, key: str) -> StoredSession | None:
     row = db.execute("SELECT body, version FROM session WHERE key = ?", (key,)).fetchone()
     try:
         return StoredSession(unpack_session(row[0]), row[1]) if row else None
-    except Damaged as problem:  # not a fault of the whole store: this one session starts over
+    except Damaged as problem:  # not a fault of the whole store: only this session starts anew
         raise Unreadable(str(problem)) from None
 
 
@@ -203,7 +203,7 @@ ROUTED = (
     "WHERE EXISTS (SELECT 1 FROM inbox JOIN turn_input ON turn_input.event = inbox.id WHERE inbox.message = recent.id "
     "AND inbox.channel = ? AND inbox.account = ? AND turn_input.session = ?)"
 )
-"""The last of a place's latest messages that was routed to a session, whether its turn has begun or not."""
+"""The last of a place's latest messages that was routed to a session, even if its turn has not begun."""
 
 
 def unheard_messages(db: SqlConnection, key: str, route: Route, limit: int) -> tuple[IndexedMessage, ...]:
@@ -215,7 +215,7 @@ def unheard_messages(db: SqlConnection, key: str, route: Route, limit: int) -> t
 
 
 def place(db: SqlConnection, route: Route, today: datetime, asking: int | None = None) -> PlaceFacts:
-    """`asking`: the shard of the engine that asks."""
+    """`asking`: the shard of the engine that reads."""
     sql = (
         "SELECT owned, posted, other_bot, bot_turns, CASE WHEN bot_day = ? THEN bot_today ELSE 0 END "
         "FROM place WHERE id = ?"

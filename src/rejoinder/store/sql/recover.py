@@ -1,6 +1,6 @@
 """What a restart has to resume, each item read by itself.
 
-An item that another version has written, or that is damaged, is reported by the columns beside its body, and does not
+An item that another version has written, or that is damaged, is reported from the columns beside its body, and does not
 keep the others from being resumed.
 """
 
@@ -35,7 +35,7 @@ NO_BODY = seal(b"")
 
 
 def recover(db: SqlConnection, now: datetime, singly: int, within: timedelta, shard: int | None = None) -> RecoveryRows:
-    """Of one shard, or of all."""
+    """Everything to resume in one shard, or in all."""
     unread: list[UnreadableRow] = []
 
     def readable(
@@ -59,7 +59,7 @@ def recover(db: SqlConnection, now: datetime, singly: int, within: timedelta, sh
             raise
 
     def known(session: str) -> None:
-        """What a sub-agent may do is in its row: without that nothing of it can go on."""
+        """The rights of a sub-agent are in its row; without that, none of its work can continue."""
         if (problem := lost.get(session)) is not None:
             raise problem
 
@@ -119,7 +119,8 @@ def _unread_turn(db: SqlConnection, row: Row, why: str) -> UnreadableRow:
 
 
 def _unknown(db: SqlConnection, shard: int | None) -> tuple[StoredPart, ...]:
-    """The sender buries a part it cannot read, so that it holds up no other: a damaged one comes with an empty body."""
+    """The parts whose arrival is unknown. A damaged one gets an empty body: the sender buries a part it cannot read, so
+    that it does not hold up others."""
     parts: list[StoredPart] = []
     for row in db.execute(f"{PARTS} {in_states(('unknown',))} {of_shard('part', shard)} ORDER BY part.id"):
         try:

@@ -22,7 +22,7 @@ from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import Row, instant, micros, seal, unseal
 
 TRIMMED_EVERY = 500
-"""Events after which those are removed that are too old."""
+"""After this many events the ones that are too old are removed."""
 
 
 def open_log(db: SqlConnection, verb: OpenLog) -> LogState:
@@ -191,7 +191,7 @@ def log_entry_under(db: SqlConnection, log: str, key: str) -> RoomEntry | None:
 
 
 def log_growing(db: SqlConnection, log: str, shard: int | None = None) -> tuple[RoomEntry, ...]:
-    """`shard`: only in rooms that are at home there."""
+    """`shard`: only in rooms whose home is there."""
     growing, values = "log = ? AND state = 'growing'", list[str | int]((log,))
     if shard is not None and db.shards > 1:
         growing += " AND room IN (SELECT chat FROM place WHERE channel = ? AND shard = ?)"

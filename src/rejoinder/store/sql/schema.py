@@ -1,4 +1,5 @@
-"""The steps of the schema, in SQLite's words: `store/schema/0001_first.sql` brings a store to version 1, and so on."""
+"""The steps of the schema, in SQLite's dialect: `store/schema/0001_first.sql` brings a store to version 1, and so
+on."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ def migrations() -> tuple[Migration, ...]:
 
 
 def statements(sql: str) -> Iterator[str]:
-    """One by one: `executescript` would commit before it begins."""
+    """The statements one by one, because `executescript` would commit before it begins."""
     statement = ""
     for line in sql.splitlines(keepends=True):
         statement += line

@@ -1,4 +1,4 @@
-"""The verb of sub-agents, and how they are read."""
+"""The verb and the reads of sub-agents."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -53,13 +53,13 @@ def open_subagents(db: SqlConnection, shard: int | None = None) -> tuple[StoredS
 
 
 def open_rows(db: SqlConnection, shard: int | None) -> list[Row]:
-    """Its session, that of its conversation, and its body."""
+    """For each: its session, the session of its conversation, and its body."""
     sql = "SELECT session, root, body, shard FROM subagent WHERE state = 'running' OR told = 0 ORDER BY started"
     return [(session, root, body) for session, root, body, its_shard in db.execute(sql) if shard in (None, its_shard)]
 
 
 def _readable(rows: Iterable[Row]) -> tuple[StoredSubagent, ...]:
-    """The recovery sees to the others (recover.py)."""
+    """The readable rows; recovery handles the others (recover.py)."""
     found: list[StoredSubagent] = []
     for (body,) in rows:
         with suppress(Unreadable, Damaged):

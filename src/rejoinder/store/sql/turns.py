@@ -34,7 +34,7 @@ ORDINARY_TURN = Insertion(
     *_COLUMNS,
     where=f"NOT EXISTS (SELECT 1 FROM run WHERE session = ?) AND NOT EXISTS (SELECT 1 FROM turn_input WHERE {UNTOLD})",
 )
-"""Where the session is free and has nothing summarised to tell of, as almost always."""
+"""For a free session without summarised messages, which is the usual case."""
 
 
 def begin_turn(db: SqlConnection, verb: BeginTurn) -> RunClaim | Busy:
@@ -85,7 +85,7 @@ def quarantine_turn(db: SqlConnection, verb: QuarantineTurn) -> None:
 
 
 def request_turn_rerun(db: SqlConnection, verb: RequestTurnRerun) -> None:
-    """One that cannot be read would stay quarantined: `Unreadable` is raised."""
+    """Raises `Unreadable` for a turn that cannot be read, because it would stay quarantined."""
     reads.turn(db, verb.turn)
     sql = "UPDATE turn SET wanted = 1 WHERE id = ? AND state = 'quarantined'"
     db.move(sql, (verb.turn,), "turn %s", verb.turn)

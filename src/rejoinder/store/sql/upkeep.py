@@ -1,4 +1,4 @@
-"""The store itself: its numbers, and removing what is old."""
+"""Upkeep of the store itself: its numbers, and removing old rows."""
 
 from collections.abc import Iterator
 
@@ -12,12 +12,13 @@ from rejoinder.store.sql.subagents import sweep_subagents
 from rejoinder.store.sql.values import Row, micros
 
 CLAIMS = 32
-"""Bits for the claims of one opening: its generations are drawn without a write, and the next opening's are higher."""
+"""Bits for the claims of one opening, whose generations are drawn without a write. Those of the next opening are
+higher."""
 PAGE_ROWS = 1000
 
 
 def draw_opening(db: SqlConnection) -> int:
-    """At every opening, and at every claim of a store that several share: higher than all before."""
+    """Draws a generation higher than all before, at every opening and at every claim in a shared store."""
     drawn = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()[0]
     return drawn << CLAIMS
 
@@ -49,7 +50,7 @@ def _sweep_turns(db: SqlConnection, old: int, now: int, most: int) -> int:
 
 
 def _sweep_parts(db: SqlConnection, old: int, now: int, most: int) -> int:
-    """Removes what the gateway itself said."""
+    """Removes the gateway's own messages."""
     ended = "turn IS NULL AND state IN ('sent', 'withdrawn') AND planned < ?"
     parts = db.execute(f"SELECT id, key FROM part WHERE {ended} LIMIT ?", (old, most)).fetchall()
     forget_parts(db, [key for _, key in parts], now)
@@ -58,7 +59,7 @@ def _sweep_parts(db: SqlConnection, old: int, now: int, most: int) -> int:
 
 
 def _sweep_events(db: SqlConnection, old: int, now: int, most: int) -> int:
-    """Goes in order of arrival, up to the first young event: an index by time would be a cost for every message."""
+    """Removes events in order of arrival, up to the first young one. An index by time would cost every message."""
     sql = (
         "SELECT id, accepted, state <> 'new' AND NOT EXISTS "
         "(SELECT 1 FROM turn_input i WHERE i.event = inbox.id AND i.state <> 'dropped') FROM inbox "
@@ -66,7 +67,8 @@ def _sweep_events(db: SqlConnection, old: int, now: int, most: int) -> int:
     )
     events: list[tuple[int]] = []
     for id, accepted, has_ended in in_pages(db, sql):
-        if old <= accepted <= now or len(events) == most:  # a time in the future comes from a wrong clock: go on
+        # A time in the future comes from a wrong clock, and does not stop the sweep.
+        if old <= accepted <= now or len(events) == most:
             break
         if accepted < old and has_ended:
             events.append((id,))
@@ -85,7 +87,8 @@ def _sweep_messages(db: SqlConnection, keep: Retention) -> int:
 
 
 def in_pages(db: SqlConnection, sql: str) -> Iterator[Row]:
-    """A long reading by id, of which only the beginning may be needed: not every engine hands out row by row."""
+    """Reads many rows by id, page by page, because often only the beginning is needed and not every engine returns row
+    by row."""
     last, found = 0, PAGE_ROWS
     while found == PAGE_ROWS:
         found = 0

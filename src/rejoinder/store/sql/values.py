@@ -1,4 +1,5 @@
-"""Values to columns and back. A body is sealed: damage inside it is an error, never a different message."""
+"""Turns values into columns and back. A body is sealed, so that damage inside it is an error and never a different
+message."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -43,7 +44,7 @@ def seal(body: bytes) -> bytes:
 def unseal(blob: bytes) -> bytes:
     body = blob[4:]
     if crc32(body) != int.from_bytes(blob[:4], "big"):
-        raise Damaged("a row does not have the checksum it was written with")
+        raise Damaged("a row does not match its checksum")
     return body
 
 
@@ -71,7 +72,7 @@ pack_message, unpack_message = packer(IndexedMessage)
 
 
 def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
-    """The event as it will be read from the store, and its body: the caller goes on with what could be written."""
+    """The event as it will be read from the store, and its body; the caller continues with this event."""
     try:
         return inbound, seal(msgspec.json.encode(inbound))
     except UnicodeEncodeError:
@@ -83,7 +84,7 @@ def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
 
 
 RUN = "run WHERE session = ? AND +turn = ? AND generation = ?"
-"""By the plus SQLite looks for the session at once: for the turn it would go by way of another index."""
+"""The plus makes SQLite look up the session directly; for the turn it would use another index."""
 
 
 def hold(db: SqlConnection, run: RunClaim) -> None:
@@ -110,7 +111,7 @@ def find_place(db: SqlConnection, route: Route) -> int | None:
 
 
 def place_of(db: SqlConnection, route: Route, home: str = "") -> int:
-    """`home` is pinned when the place is new (SC-1)."""
+    """The number of a place. `home` is fixed when the place is new (SC-1)."""
     if (known := db.places.get(route)) is not None:
         return known
     if (known := find_place(db, route)) is not None:
@@ -127,13 +128,13 @@ def place_of(db: SqlConnection, route: Route, home: str = "") -> int:
 
 
 def is_at_home(db: SqlConnection, route: Route, shard: int) -> bool:
-    """Whether the place is in this shard; one that nobody has written to yet is where its chat is at home."""
+    """Whether the place is in this shard. A place without messages is in the home of its chat."""
     place = find_place(db, route)
     return shard == (shard_of(route_home(route), db.shards) if place is None else db.shard_of_place(place))
 
 
 def session_shard(db: SqlConnection, session: str) -> int:
-    """Where a session and all its work are: its key says its home, and never changes."""
+    """The shard of a session and all its work, which follows from its key and never changes."""
     return 0 if db.shards == 1 else shard_of(session_home(session), db.shards)
 
 

@@ -1,9 +1,9 @@
 """Work on a whole store while no gateway runs on it: copying it into another engine, and moving homes between shards
 (SC-23, SC-25).
 
-Rule 1: all of it is one transaction of the store that is changed.
-Rule 2: what was copied is read again and compared: rows of each table by count, and by a sum of hashes that does not
-        depend on their order. Shards and leases are the engine's own, and left out.
+Rule 1: everything is one transaction of the store that is changed.
+Rule 2: the copy is read again and compared: the rows of each table by count, and by a sum of hashes that does not
+        depend on their order. Shards and leases belong to the engine, and are left out.
 """
 
 import re
@@ -20,7 +20,7 @@ from rejoinder.store.sql.schema import migrations
 from rejoinder.store.sql.values import Row, route_from, unpack_inbound
 
 OF_THE_ENGINE: Final = frozenset({"gateway", "shard", "process", "named_lease"})
-"""Tables of who serves the store, not of what it keeps."""
+"""Tables about the processes that serve the store, not its contents."""
 OF_THE_GATEWAY: Final = {"fact": "WHERE scope <> 'rejoinder/commits'"}
 """Rows that belong to a process."""
 NUL, SHOWN_NUL = "\0", "\N{SYMBOL FOR NULL}"
@@ -30,7 +30,7 @@ _TABLES = re.compile(r"^(?:CREATE TABLE (\w+)|DROP TABLE (\w+)|ALTER TABLE (\w+)
 
 
 def tables() -> tuple[str, ...]:
-    """What a store keeps, in an order in which no row comes before one that it refers to."""
+    """The tables with contents, in an order in which no row precedes one that it refers to."""
     found: dict[str, None] = {}
     for step in migrations():
         for made, dropped, before, after in _TABLES.findall(step.sql):
@@ -41,7 +41,7 @@ def tables() -> tuple[str, ...]:
 
 
 class WholeStore:
-    """A store that this process has to itself. What an engine says in its own way is below."""
+    """A store that this process has to itself. Engines override the methods below."""
 
     def __init__(self, db: SqlConnection, where: str) -> None:
         self.db = db
@@ -51,15 +51,15 @@ class WholeStore:
         raise NotImplementedError
 
     def pages(self, sql: str, size: int = PAGE_ROWS) -> Iterator[list[Row]]:
-        """All that a statement finds, some rows at a time; no other statement runs meanwhile."""
+        """All rows that a statement finds, some at a time; no other statement runs meanwhile."""
         raise NotImplementedError
 
     def numbers(self) -> dict[str, int]:
-        """The tables that number their rows, and the last number each has given."""
+        """The tables that number their rows, and the last number of each."""
         raise NotImplementedError
 
     def continue_numbers(self, table: str, last: int) -> None:
-        """No row gets a number that another has had."""
+        """Makes sure that no row gets a number that another row has had."""
         raise NotImplementedError
 
     def set_shards(self, count: int) -> None:
@@ -72,7 +72,7 @@ class Copied(NamedTuple):
 
 
 class CopyDiffers(Exception):
-    """What was written is not what was read."""
+    """The copied rows differ from those that were read."""
 
 
 def copy(source: WholeStore, target: WholeStore, told: Callable[[str], None] = lambda _: None) -> tuple[Copied, ...]:
@@ -119,7 +119,8 @@ def _rows_of(table: str) -> str:
 
 
 def _hash(row: Row, columns: tuple[str, ...]) -> int:
-    """The same for the same row in every engine; PostgreSQL cannot keep a NUL in a text, and shows a sign for it."""
+    """A hash that is the same for the same row in every engine. PostgreSQL cannot store a NUL in a text, and has a sign
+    instead."""
     digest = blake2b(digest_size=16)
     for name, value in zip(columns, row, strict=True):
         if name == "shard":
@@ -134,9 +135,9 @@ def _hash(row: Row, columns: tuple[str, ...]) -> int:
 
 
 def rehome(store: WholeStore, shards: int, home_of: Callable[[Inbound], str | None]) -> int:
-    """Gives every place the home that its latest message has by the settings of today, and every row the shard of its
-    home. `home_of`: None when its channel is not configured, or when it does not say whose chat it is in. Returns how
-    many places have another home."""
+    """Gives every place the home of its latest message by the present settings, and every row the shard of its home.
+    `home_of` returns None if the message's channel is not configured, or if it does not say whose chat it is in.
+    Returns how many places have changed their home."""
     moved = 0
     for id, home in store.db.execute("SELECT id, home FROM place ORDER BY id").fetchall():
         new = _latest_home(store.db, id, home_of)
@@ -175,14 +176,14 @@ def reshard(db: SqlConnection, shards: int) -> None:
     db.change("UPDATE question SET shard = coalesce((SELECT shard FROM turn WHERE turn.id = question.turn), 0)")
     for id, body in db.execute("SELECT id, body FROM inbox").fetchall():
         inbound = _inbound(body)
-        if inbound is None:  # of another version: whoever can read it finds it in the first shard
+        if inbound is None:  # from another version: a process that can read it finds it in the first shard
             shard = 0
         else:
             route = inbound.route
             here = (route.channel, route.chat, route.thread or "", route.account)
             shard = places.get(here, shard_of(route_home(route_from(here)), shards))
         db.change("UPDATE inbox SET shard = ? WHERE id = ?", (shard, id))
-    its_session = "(SELECT min(i.shard) FROM turn_input i WHERE i.event = inbox.id)"  # wherever its chat is at home
+    its_session = "(SELECT min(i.shard) FROM turn_input i WHERE i.event = inbox.id)"  # whatever the home of its chat is
     db.change(f"UPDATE inbox SET shard = coalesce({its_session}, shard)")
 
 

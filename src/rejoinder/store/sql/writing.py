@@ -1,5 +1,5 @@
-"""What the stores of both engines do alike when something is written: how verbs get to the writer, how much is one
-group, and who is told of a fault."""
+"""Writing, as far as it is the same in both engines: how verbs get to the writer, how much is one group, and who is
+told of a fault."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -42,7 +42,7 @@ class SqlWriting(SqlReader, Generic[W]):
     def write_under(
         self, lease: Lease | None, verbs: Verbs, on_result: OnResult | None = None
     ) -> Awaitable[tuple[Any, ...]]:
-        """`lease`: without it nothing of the verbs is written."""
+        """`lease`: if it is lost, none of the verbs is written."""
         return self._writer.write(verbs, None if on_result is None else lambda results: on_result(results[0]), lease)
 
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
@@ -55,7 +55,7 @@ class SqlWriting(SqlReader, Generic[W]):
 
 
 def count_rows(verbs: Verbs) -> tuple[int, bool]:
-    """How much of a group the verbs are, and whether they accept something."""
+    """How many rows the verbs count as in a group, and whether they accept messages."""
     rows, accepts = len(verbs), False
     for verb in verbs:
         if type(verb) is Accept:
@@ -65,7 +65,8 @@ def count_rows(verbs: Verbs) -> tuple[int, bool]:
 
 
 class FaultLog:
-    """The fault of a store, if it has one. Each change is logged once: every message that comes meets it."""
+    """The present fault of a store, if it has one. Each change is logged only once, although every message meets the
+    fault."""
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -80,7 +81,7 @@ class FaultLog:
 
 
 class StoreWriter:
-    """What the writers of both engines tell of themselves."""
+    """The part that is common to the writers of both engines."""
 
     def __init__(self, where: str) -> None:
         self._where = where

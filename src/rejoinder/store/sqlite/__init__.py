@@ -1,8 +1,8 @@
-"""SQLite: the embedded store, one file with one writer. What it declares is read with every configuration, so the
+"""SQLite: the embedded store, one file with one writer. This declaration is read with every configuration, so the
 engine is only imported once a store is opened.
 
-address     what its address says
-store       the contract: opening, writing, reading
+address     parses its address
+store       implements the contract: opening, writing, reading
 """
 
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""What an address of a SQLite store says: `sqlite:FILE` or `sqlite::memory:`."""
+"""Parses the address of a SQLite store: `sqlite:FILE` or `sqlite::memory:`."""
 
 from pathlib import Path
 from typing import Final

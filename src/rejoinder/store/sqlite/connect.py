@@ -19,10 +19,10 @@ SETTINGS = (
     "PRAGMA trusted_schema = OFF",
 )
 
-sqlite3.register_adapter(bytes, bytes)  # they stay as they are; without one, each is searched for a way to adapt it
+sqlite3.register_adapter(bytes, bytes)  # bytes stay as they are; otherwise each value costs a search for an adapter
 
 CHECKED_AT_START = 256 << 20
-"""The structure of a file of up to so many bytes is checked completely before it is used."""
+"""The structure of a file with up to this many bytes is checked completely before it is used."""
 
 
 def connect(path: str, patience: float, *, read_only: bool = False, exists: bool = False) -> Connection:
@@ -48,14 +48,14 @@ def connect(path: str, patience: float, *, read_only: bool = False, exists: bool
 
 
 def _refuse_foreign(db: Connection, path: str) -> None:
-    """Called before any setting is made: the journal mode would persist in a database that is not ours."""
+    """Called before any setting is made, because the journal mode would persist in a database that is not ours."""
     is_ours = db.execute("PRAGMA application_id").fetchone()[0] == OURS
     if not is_ours and db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] > 0:
         raise StoreUnavailable("foreign", path)
 
 
 def checked(path: str, patience: float) -> Connection:
-    """A connection for writing, to a file whose structure is whole."""
+    """A connection for writing, to a file whose structure is intact."""
     refuse_read_only(path)
     db = connect(path, patience)
     try:
@@ -74,13 +74,14 @@ def _check_structure(db: Connection) -> None:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
             raise
-        found = str(error)  # the text of the schema itself is damaged, and no longer SQL
+        found = str(error)  # the schema text itself is damaged and not SQL any more
     if found != "ok":
         raise Damaged(found)
 
 
 def refuse_read_only(path: str) -> None:
-    """SQLite would open such a file for reading, and leave read-only files beside it that outlast the cause."""
+    """Refuses a read-only file. SQLite would open it for reading, and leave read-only files beside it that outlast the
+    cause."""
     file = Path(path)
     for needed in (file, file.absolute().parent):
         if path != ":memory:" and needed.exists() and not os.access(needed, os.W_OK, effective_ids=True):
@@ -108,6 +109,6 @@ def _renew_logs(copy: sqlite3.Connection) -> None:
 
 
 def _is_part_of(db: Connection, path: Path) -> bool:
-    """The database, or a file that SQLite or the lock keep beside it."""
+    """Whether the path is the database, or a file that SQLite or the lock keeps beside it."""
     file = db.execute("PRAGMA database_list").fetchone()[2]
     return bool(file) and str(path.resolve()) in {file + suffix for suffix in ("", "-wal", "-shm", ".lock")}

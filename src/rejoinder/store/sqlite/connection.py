@@ -1,4 +1,4 @@
-"""A connection to the file: Python's own, with what verbs and reads ask of one."""
+"""A connection to the file: Python's own, extended by what verbs and reads need."""
 
 import sqlite3
 from typing import Any
@@ -9,34 +9,34 @@ from rejoinder.store.sql.connection import PLACES, Insertion, Numbers, Parameter
 from rejoinder.store.sql.upkeep import draw_opening
 
 NUMBERED = ("inbox", "turn")
-"""Tables whose rows the gateway numbers itself. `AUTOINCREMENT` would write the last number down with every row; theirs
-is written down, in the same place, when rows are removed."""
+"""Tables whose rows the gateway numbers itself. `AUTOINCREMENT` would write the last number with every row; for these
+tables it is written, in the same place, only when rows are removed."""
 
 
 class Connection(sqlite3.Connection, SqlConnection):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         sqlite3.Connection.__init__(self, *arguments, **options)
         SqlConnection.__init__(self)
-        self._changes = self.cursor()  # one for all changes: nothing of one is left to be fetched at the next
+        self._changes = self.cursor()  # one for all changes: they leave no rows to fetch
         self._owners: dict[int, int] = {}
         self._last_numbers: dict[int, int] = {}
         self.create_function("session_home", 1, session_home, deterministic=True)
         self.create_function("route_home", 3, _route_home, deterministic=True)
 
     def draw_numbers(self) -> None:
-        """For who has the file to itself, before anything is put into it."""
+        """Reads the last numbers. Call this when the process has the file to itself, before any insertion."""
         self.numbers = Numbers(draw_opening(self), {table: self.last_row(table) for table in NUMBERED})
 
     def go_on_like(self, before: "Connection") -> None:
-        """Continues the numbers of another one."""
+        """Continues the numbers of another connection."""
         self.numbers, self.shards = before.numbers, before.shards
 
     def change(self, sql: str, parameters: Parameters = (), /) -> sqlite3.Cursor:
         return self._changes.execute(sql, parameters)
 
     def insert(self, row: Insertion, values: Row, /) -> int | None:
-        """`RETURNING` would give the number too, but by way of a temporary table."""
-        if row.table in self.numbers.rows:  # what is told before the commit has the same number when it is done again
+        """`RETURNING` would give the number too, but it uses a temporary table."""
+        if row.table in self.numbers.rows:  # early results keep their numbers if done again
             row, values = row.numbered, (self.numbers.next_row(row.table), *values)
         new = self.change(row.sql, values)
         return new.lastrowid if new.rowcount else None
@@ -56,7 +56,7 @@ class Connection(sqlite3.Connection, SqlConnection):
             self.change("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, last))
 
     def last_row(self, table: str, number: str = "id") -> int:
-        """The last number that a table has given, whether its row is still there or not."""
+        """The last number that a table has given, even if its row is gone."""
         (kept,) = self.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone() or (0,)
         (highest,) = self.execute(f"SELECT max({number}) FROM {table}").fetchone()
         return max(kept, highest or 0)
@@ -65,7 +65,7 @@ class Connection(sqlite3.Connection, SqlConnection):
         return self._owners.get(shard) == generation or self.generation_of(shard) == generation
 
     def generation_of(self, shard: int) -> int:
-        """Only the gateway claims shards, through this connection; so this is read once."""
+        """Read only once, because only the gateway claims shards, through this connection."""
         if shard not in self._owners:
             (found,) = self.execute("SELECT generation FROM shard WHERE id = ?", (shard,)).fetchone() or (-1,)
             self._owners[shard] = found
@@ -78,7 +78,7 @@ class Connection(sqlite3.Connection, SqlConnection):
         self._owners[shard] = generation
 
     def last_number(self, place: int) -> int | None:
-        """Only the gateway notes messages, through this connection; so this is read once."""
+        """Read only once, because only the gateway notes messages, through this connection."""
         if place not in self._last_numbers:
             (found,) = self.execute("SELECT handles FROM place WHERE id = ?", (place,)).fetchone()
             self.know_last_number(place, found)

@@ -1,4 +1,4 @@
-"""A copy of one of our databases as of one moment, while it is written to."""
+"""A copy of one of our databases as of one moment, while others write to it."""
 
 import os
 import sqlite3
@@ -11,16 +11,16 @@ from rejoinder.store.sqlite.faults import fault_in
 
 
 class Copy:
-    """The copy gets its name only when it is whole and on the disk."""
+    """The copy gets its name only once it is complete and on the disk."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.unfinished = path.with_name(path.name + ".unfinished")
 
     def write(self, db: sqlite3.Connection, change: Callable[[sqlite3.Connection], object] = lambda copy: None) -> None:
-        """Copies what this connection sees, compacted. `change` alters the copy."""
+        """Copies the database as this connection sees it, compacted. `change` alters the copy."""
         with fault_in(str(self._path)), closing(sqlite3.connect(self.unfinished, isolation_level=None)) as copy:
-            # Nothing else reads this file, and an interrupted copy starts over: it needs no journal.
+            # This file needs no journal: nothing else reads it, and an interrupted copy starts again.
             copy.execute("PRAGMA locking_mode = EXCLUSIVE")
             copy.execute("PRAGMA journal_mode = OFF")
             db.backup(copy)
@@ -37,7 +37,7 @@ class Copy:
 
 @contextmanager
 def copy_at(path: Path) -> Generator[Copy]:
-    """A copy that is not put in place leaves nothing behind."""
+    """A copy that is not put into place leaves nothing behind."""
     copy = Copy(path)
     remove_database(copy.unfinished)
     try:
@@ -55,7 +55,7 @@ def remove_database(path: Path) -> None:
 
 
 def _remove_log_of(path: Path) -> None:
-    """SQLite would replay the log of the former database into the one that takes its place."""
+    """Removes the log of the former database, which SQLite would replay into the one that takes its place."""
     for suffix in ("-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 

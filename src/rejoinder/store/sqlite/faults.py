@@ -1,4 +1,4 @@
-"""SQLite's errors in the words of the operator (DU-15). An error that is not in the table is a bug, and is raised as it
+"""SQLite's errors in words for the operator (DU-15). An error that is not in the table is a bug, and is raised as it
 is."""
 
 import sqlite3
@@ -26,7 +26,7 @@ FAULT_OF: dict[int, Fault] = {
 
 
 def unavailable(error: Exception, where: str) -> StoreUnavailable | None:
-    """The fault behind an error, or None when the error is not the store's."""
+    """The fault behind an error, or None if the error is not the store's."""
     if not isinstance(error, sqlite3.Error):
         return known_fault(error, where)
     # A text that cannot be decoded any more raises an error without a code.
@@ -39,5 +39,5 @@ def unavailable(error: Exception, where: str) -> StoreUnavailable | None:
 
 
 def fault_in(where: str) -> AbstractContextManager[None]:
-    """Raises what fails inside as the fault behind it."""
+    """Turns errors raised inside into the faults behind them."""
     return raised_as_fault(where, unavailable)

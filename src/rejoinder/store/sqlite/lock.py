@@ -1,13 +1,13 @@
 """One gateway for one store: a lock on the database itself (DU-13).
 
 Rule 1: the lock belongs to a descriptor of the database, which is opened before SQLite opens the file and closed after
-        SQLite has closed it: a process that closes any descriptor of a file drops the locks that SQLite has on it.
-        It is not kept for as long as the process lives: the store of a gateway that has ended can be opened again in
-        the same process, as tests and programs do; and then no connection is left whose locks could be dropped.
-Rule 2: it covers one byte far behind the end of the file, where SQLite locks nothing. The kernel drops it with the
-        process, however that ends.
+        SQLite has closed it, because a process that closes any descriptor of a file drops the locks that SQLite has on
+        it. It is not kept for the life of the process: tests and programs open the store of a gateway that has ended
+        again in the same process. At that point no connection is left whose locks could be dropped.
+Rule 2: the lock covers one byte far beyond the end of the file, where SQLite locks nothing. The kernel drops it when
+        the process ends, in whatever way.
 Rule 3: the file beside the database names the process. It is locked as well, for earlier versions and for systems
-        without locks of this kind; who removes it gains nothing.
+        without locks of this kind; removing it does not help anybody to get in.
 """
 
 import errno
@@ -60,7 +60,7 @@ class Lock:
         lock(self._files[-1])
 
     def is_in_place(self) -> bool:
-        """Whether the file that is locked is still the one that stands under its name."""
+        """Whether the locked file is still the one with this name."""
         try:
             there = os.stat(self._store)
         except OSError:
@@ -68,7 +68,7 @@ class Lock:
         return os.path.samestat(there, self._database)
 
     def release(self) -> None:
-        """To be called when this process has closed all connections to the database."""
+        """Call this after this process has closed all connections to the database."""
         while self._files:
             os.close(self._files.pop())
 
@@ -85,7 +85,8 @@ def _lock_file(file: int) -> None:
 def holder(store: Path, database: int | None = None) -> str | None:
     """The process that runs a gateway on this store now, if any.
 
-    `database`: a descriptor of it, for a caller that has connections of SQLite open, which closing one would harm.
+    `database`: a descriptor of the database, for a caller with open SQLite connections, whose locks would be dropped if
+    another descriptor were closed.
     """
     if _GET is None:
         return _holder_of_file(_beside(store))

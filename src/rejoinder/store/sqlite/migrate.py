@@ -1,5 +1,5 @@
-"""Schema versions go forward, each in one transaction, and an empty file gets all of them in one; a newer one is
-refused (DU-14)."""
+"""Migrates the schema forward, each version in one transaction; an empty file gets all versions in one. A newer schema
+is refused (DU-14)."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ Schema = list[tuple[str | None, ...]]
 def migrate(db: Connection, where: str, steps: Sequence[Migration]) -> None:
     version = _version(db, where, steps)
     if where != ":memory:" and not _schema(db):
-        _apply(db, *steps)  # nothing to compare: all of it has just been made
+        _apply(db, *steps)  # nothing to compare: everything has just been made
         return
     fresh, schema = _fresh(tuple(steps))
     if where == ":memory:":
@@ -27,11 +27,11 @@ def migrate(db: Connection, where: str, steps: Sequence[Migration]) -> None:
             if step.number > version:
                 _apply(db, step)
     if _schema(db) != schema:
-        raise StoreUnavailable("corrupt", where, "its tables are not as they were made")
+        raise StoreUnavailable("corrupt", where, "its tables differ from its schema")
 
 
 def refuse_strange(db: Connection, where: str, steps: Sequence[Migration]) -> None:
-    """For callers that do not migrate: only a store of this very version can be read and written."""
+    """For callers that do not migrate: they can only read and write a store of exactly this version."""
     version = _version(db, where, steps)
     if version == 0:
         raise StoreUnavailable("missing", where, "the file is empty")
@@ -53,7 +53,7 @@ def _schema(db: Connection) -> Schema:
 
 @cache
 def _fresh(steps: tuple[Migration, ...]) -> tuple[bytes, Schema]:
-    """A store with nothing in it yet, and its schema. All steps together take a while, so they are done once."""
+    """An empty store and its schema. All steps together take a while, so the result is cached."""
     db = sqlite3.connect(":memory:", isolation_level=None, factory=Connection)
     try:
         for step in steps:

@@ -1,8 +1,9 @@
 """The operator's access: reads, and a few short fenced writes, while a gateway runs on the file.
 
-Rule 1: no lock is acquired and no claim is taken over: the gateway keeps what it has claimed.
-Rule 2: a write is one transaction, and the gateway's writer waits for it as for a slow disk.
-Rule 3: only verbs of `OPERATOR_VERBS`. The gateway notices within a second (`SharedStore.on_external_change`).
+Rule 1: it takes no lock and takes over no claim: the gateway keeps what it has claimed.
+Rule 2: a write is one transaction, for which the gateway's writer waits as for a slow disk.
+Rule 3: it takes only verbs of `OPERATOR_VERBS`. The gateway notices a write within a second
+        (`SharedStore.on_external_change`).
 """
 
 import asyncio
@@ -47,7 +48,7 @@ class SqliteOperatorStore(SqliteReader):
         return holder(Path(self._path), self._database)
 
     async def close(self) -> None:
-        """The descriptor comes last: closing it would drop the locks of open connections."""
+        """Closes the descriptor last, because that drops the locks of open connections."""
         await super().close()
         if self._database is not None:
             os.close(self._database)

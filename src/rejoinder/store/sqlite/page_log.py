@@ -1,10 +1,10 @@
-"""Imports the chat page that versions before this one kept in a database of its own, `FILE.web.db`.
+"""Imports the chat page that earlier versions kept in a separate database, `FILE.web.db`.
 
-Rule 1: files first, each in commits of its own, and nothing names them; then everything else in one commit. Who is
-        killed in between starts over, and finds the files that are there.
-Rule 2: numbers, ids and requests stay what they were, so that browsers resume and repeat nothing.
-Rule 3: what people had said and the gateway had not yet taken is in its inbox afterwards.
-Rule 4: the old database is read, never written, and then has another name: `FILE.web.db.taken`.
+Rule 1: files come first, each in commits of its own, while nothing names them yet; then everything else in one commit.
+        A process killed in between starts again, and finds the files that are there.
+Rule 2: numbers, ids and requests stay the same, so that browsers resume and repeat nothing.
+Rule 3: messages that the gateway had not taken yet are in its inbox afterwards.
+Rule 4: the old database is only read, and then renamed to `FILE.web.db.taken`.
 """
 
 import logging
@@ -46,9 +46,9 @@ CREATE TEMP VIEW file_pieces AS
 CREATE TEMP VIEW file_uses AS SELECT DISTINCT json_extract(file.value, '$.id') AS file, messages.id AS message
   FROM messages, json_each(messages.details, '$.files') AS file;
 """
-"""Makes a page of version 1, which had neither logins nor pieces of files, look like one of today."""
+"""Brings a page of version 1, which had neither logins nor pieces of files, into the latest form."""
 CHANNEL: Final = "web"
-"""What the page is called, unless somebody has given it another name."""
+"""The name of the page, unless somebody has given it another one."""
 
 _unpack = msgspec.msgpack.Decoder(Inbound).decode
 
@@ -81,7 +81,7 @@ def import_page_log(db: Connection, path: str) -> None:
 
 
 def _channel(page: sqlite3.Connection, db: Connection, where: str) -> str:
-    """The name of the page's channel, as its events have it."""
+    """The name of the page's channel, from its events."""
     found = page.execute("SELECT version FROM journal").fetchone()
     if found is None or found[0] > VERSION:
         raise StoreUnavailable("foreign" if found is None else "newer", where)
@@ -169,7 +169,7 @@ def _take_messages(db: Connection, page: sqlite3.Connection, channel: str) -> No
 
 
 def _import_unheard(db: Connection, page: sqlite3.Connection, channel: str, taken: int) -> None:
-    """What the gateway has not read yet, by its own account rather than by the page's."""
+    """Imports messages that the gateway has not read yet, according to the gateway and not to the page."""
     row = db.execute("SELECT body FROM cursor WHERE channel = ? AND name = 'read'", (channel,)).fetchone()
     after = int(unseal(row[0])) if row is not None else taken
     sql = "SELECT inbound FROM events WHERE seq > ? AND inbound IS NOT NULL ORDER BY seq"

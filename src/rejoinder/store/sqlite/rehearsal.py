@@ -1,7 +1,7 @@
-"""A rehearsed message: it gets the statements compiled before the first real message, which would wait for them.
+"""Rehearses a message, so that the statements are compiled before the first real message would have to wait for that.
 
-It goes the whole way from the inbox to its receipt, in a transaction that is rolled back; and all reads are made that
-the first message of a place needs.
+It goes the whole way from the inbox to its receipt, in a transaction that is rolled back, with all reads that the first
+message of a place needs.
 """
 
 import sqlite3
@@ -39,7 +39,7 @@ THEN = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def rehearse(db: Connection) -> None:
-    """Leaves nothing behind, whatever happens, and may fail: nothing depends on it."""
+    """Leaves nothing behind, whatever happens. It may fail, because nothing depends on it."""
     drawn = db.numbers.drawn()
     db.execute("BEGIN IMMEDIATE")
     with suppress(RejoinderError, sqlite3.Error):
@@ -64,7 +64,7 @@ def rehearse_reading(db: Connection) -> None:
 
 
 def _write(db: Connection, name: str) -> None:
-    """Uses a name that nothing else has."""
+    """`name`: one that nothing else has."""
     here, inbound = Route(name, name), Inbound(name, name, name, Chat(name), Sender(name), name)
     ((event,),) = perform(db, (Accept((inbound,), THEN, StoredCursor(name, name, name)),))
     *_, run, _ = perform(

@@ -1,7 +1,7 @@
 """The embedded engine: one SQLite file, one writer, readers beside it.
 
-Opening (DU-13): lock, check, migrate, rehearse. From then on this process alone claims shards, and writes the file; now
-and then an operator does in one short step (operator.py). Any process may read it: `open_reader` needs no lock.
+Opening (DU-13): lock, check, migrate, rehearse. From then on only this process claims shards and writes the file,
+except for short single steps of an operator (operator.py). Any process may read it: `open_reader` needs no lock.
 """
 
 import asyncio
@@ -47,7 +47,8 @@ HEALTH_SECONDS = 1.0
 """Seconds for which `health` waits for a store that had a fault."""
 
 ROOM = 512 << 10
-"""Free bytes from which a disk that was full is tried again; a smaller probe may fit where a message does not."""
+"""A disk that was full is tried again once it has this many free bytes; a smaller probe may fit where a message does
+not."""
 
 
 def utc_now() -> datetime:
@@ -77,7 +78,7 @@ class SqliteReader(SqlReader):
                     self._open.add(db)
                 return _in_one_view(db, question, arguments)
         except StoreUnavailable:
-            if db is not None:  # its cache may be what is wrong
+            if db is not None:  # the error may be in its cache
                 self._own.db = None
                 self._open.discard(db)
                 db.close()
@@ -108,7 +109,7 @@ class SqliteReader(SqlReader):
 
 
 class SqliteStore(SqlWriting[Writer], SqliteReader):
-    """The whole contract. In memory there is one connection, and no thread beside the loop."""
+    """Implements the whole contract. In memory there is one connection, and no thread beside the loop."""
 
     def __init__(
         self,
@@ -128,7 +129,7 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
         self._lock = lock
         self._in_memory = lock is None
         self._misread = False
-        self._db = db  # for reads in memory, where it is the only connection and nothing has to be waited for
+        self._db = db  # for reads in memory, where it is the only connection and nothing has to wait
         if lock is None:
             self._writer = Writer(db, path, patience, None)
         else:
@@ -172,7 +173,7 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
         return await self._read(leases.shards_with_work)
 
     async def tell_live(self, channel: str, said: tuple[str, ...]) -> None:
-        """There is nobody to tell."""
+        """Does nothing: there are no other processes."""
 
     def on_live(self, callback: Callable[[str, str], None]) -> None:
         """Nobody tells anything."""
@@ -208,7 +209,7 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         self._writer.refuse_when_closed()
         if self._in_memory:
-            await asyncio.sleep(0)  # a caller that reads in a loop lets other tasks run, as with a file
+            await asyncio.sleep(0)  # lets other tasks run if the caller reads in a loop, as with a file
             self._writer.finish()
             return question(self._db, *arguments)
         if self._fast_reader is not None and question in SHORT:
@@ -248,7 +249,7 @@ def open_store(
     clock: Callable[[], datetime] = utc_now,
 ) -> SqliteStore:
     """Opens `sqlite:FILE` or `sqlite::memory:` for this gateway alone. `patience`: the seconds to wait for another
-    program that holds the file. In memory there may be several shards, with leases that run out by this clock, as in a
+    program that holds the file. In memory there may be several shards, with leases that expire by this clock, as in a
     store that several processes share."""
     if url != MEMORY and (shards, lease_seconds) != (1, None):
         raise BadUse("a file is one shard, and its lock is the lease; several shards need a store that can be shared")
@@ -275,7 +276,7 @@ def open_store(
 
 
 def _begin(db: Connection, shards: int) -> None:
-    """Under the lock: nobody else claims anything here."""
+    """Called under the lock, so nobody else claims anything here."""
     db.execute("BEGIN IMMEDIATE")
     db.draw_numbers()
     leases.all_have_ended(db)
@@ -285,7 +286,8 @@ def _begin(db: Connection, shards: int) -> None:
 
 
 def _fast_reader(path: str) -> Connection | None:
-    """The connection for `SHORT` reads. It is optional: reads in a thread report what is wrong with the file."""
+    """The connection for `SHORT` reads. It is optional, because reads in a thread report what is wrong with the
+    file."""
     with suppress(sqlite3.Error):
         db = connect(path, 0.0, read_only=True)
         _in_one_view(db, rehearse_reading, ())
@@ -294,14 +296,14 @@ def _fast_reader(path: str) -> Connection | None:
 
 
 def _again(path: str, patience: float, before: Connection) -> Connection:
-    """After a fault: a new connection, which continues the numbers of the last one."""
+    """A new connection after a fault, which continues the numbers of the last one."""
     db = checked(path, patience)
     db.go_on_like(before)
     return db
 
 
 def open_reader(url: str, *, patience: float = 10.0) -> SqliteReader:
-    """Opens a store to look at it, beside the gateway that runs on it."""
+    """Opens a store for reading, beside the gateway that runs on it."""
     return SqliteReader(existing(url), patience)
 
 
@@ -322,6 +324,6 @@ def check(db: Connection) -> None:
 
 
 def _touch(db: Connection) -> None:
-    """A write that changes nothing but has to reach the disk: SQLite would skip one that changes no byte."""
+    """A write that changes no content but has to reach the disk; SQLite would skip one that changes no byte."""
     db.execute("UPDATE gateway SET generation = generation + 1")
     db.execute("UPDATE gateway SET generation = generation - 1")

@@ -1,4 +1,4 @@
-"""A file that this process has to itself: the lock is that of a gateway."""
+"""A file that this process has to itself, under the same lock as a gateway."""
 
 import os
 from collections.abc import Generator, Iterator
@@ -48,8 +48,8 @@ class WholeFile(WholeStore):
 
 @contextmanager
 def open_whole(url: str, *, new: bool = False) -> Generator[WholeFile]:
-    """`new`: for a copy; a file that is there already is refused. The copy has another name until it is whole: what a
-    killed one has left is no store, and is not in the way of the next."""
+    """`new`: for a copy; an existing file is refused. The copy has another name until it is complete, so what a killed
+    copy leaves is no store and is not in the way of the next one."""
     if url == MEMORY:
         raise BadUse(f"{MEMORY} is in the memory of its gateway; no other program can read it")
     path = path_of(url)

@@ -1,14 +1,15 @@
 """The one writer: statements on the event loop, commits in a thread, in groups without a timer (DU-12).
 
-Statements take microseconds, commits wait for the disk. In the thread statements would be slow as well: between two of
-them the thread needs the interpreter lock, and a busy loop releases that only every few milliseconds.
+Statements take microseconds, commits wait for the disk. In the thread, statements would be slow too: between two of
+them the thread needs the interpreter lock, which a busy loop releases only every few milliseconds.
 
-Rule 1: a write is carried out at once, and committed after all tasks that are awake had a chance to submit theirs: they
-        share the commit. Units that arrive while the commit is under way form the next group.
+Rule 1: a write is carried out at once, and committed after all tasks that are awake have had a chance to submit theirs,
+        so that they share the commit. Writes that arrive while the commit is under way form the next group.
 Rule 2: no caller is answered before the commit of its group, and every caller is answered right after it. In memory
         nothing is ever durable: callers are answered at once, and a group is committed when full or before a read.
 Rule 3: a write that lost its fence rolls back only itself; a fault of the store rolls back the whole group.
-Rule 4: a write that has to be done again has the same results as before: what callers were told early stays true.
+Rule 4: a write that has to be done again has the same results as before, so that what callers were told early stays
+        true.
 Rule 5: after a fault the next group tries again. Nothing is kept in memory for later.
 Rule 6: whatever may take long is done in the thread: a commit, a new connection, the wait for another program that
         holds the file. Meanwhile only the thread uses the connection.
@@ -41,14 +42,14 @@ LOOK_SECONDS = 1.0
 """Seconds between two checks for what other processes have written. A check takes microseconds."""
 
 DECISION_ITERATIONS = 3
-"""Iterations of the loop in which those who are told early have written too: a message that is accepted is decided
-within them, and shares its commit with its decision."""
+"""Iterations of the loop within which callers that are told early also write: an accepted message is decided within
+them, and shares its commit with its decision."""
 
 Job = tuple[Callable[[], None], Callable[[Exception | None], None]]
 
 
 class PendingWrite:
-    """What one caller wants done together, and where the answer goes."""
+    """The verbs that one caller wants written together, and the future for the answer."""
 
     def __init__(
         self, verbs: Verbs, work: Callable[[Connection], Any], on_result: Callable[[Any], None] | None = None
@@ -84,23 +85,23 @@ class Writer(StoreWriter):
         self._patience = round(patience * 1000)
         self._db: Connection | None = db
         db.execute("PRAGMA busy_timeout = 0")
-        self._version: int | None = _version(db)  # of the file as this connection last saw it; None: not seen yet
+        self._version: int | None = _version(db)  # of the file when last seen; None: not seen yet
         self._waiting: deque[PendingWrite] = deque()
-        self._group: list[PendingWrite] = []  # carried out, and not yet committed
+        self._group: list[PendingWrite] = []  # carried out, but not committed yet
         self._rows = 0  # of the group
-        self._accepts = False  # one of the group takes messages in
+        self._accepts = False  # whether one of the group accepts messages
         self._is_open = False  # a transaction
-        self._is_careful = False  # one of the group has lost its fence
+        self._is_careful = False  # whether one of the group has lost its fence
         self._drawn_before = db.numbers.drawn()
         self._due = False  # its commit is scheduled
         self._loop: asyncio.AbstractEventLoop | None = None
         self._away = False  # the thread is using the connection
-        self._rest: asyncio.Future[None] | None = None  # `close` waits on it for what is under way
+        self._rest: asyncio.Future[None] | None = None  # `close` waits on it for writes under way
         self._listening: list[Callable[[], None]] = []
         self._look_due = False
         self._next_look: asyncio.TimerHandle | None = None
         self.is_held_up = False
-        """Another program holds the file, and the thread waits for it."""
+        """Whether another program holds the file, so that the thread is waiting for it."""
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="rejoinder-store", daemon=True)
         if reopen is not None:
@@ -112,7 +113,7 @@ class Writer(StoreWriter):
         return self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), on_result))
 
     def submit(self, write: PendingWrite) -> asyncio.Future[Any]:
-        """Begins at once; what it returns is the answer to await."""
+        """Begins the write at once; returns a future with the answer."""
         if self._closed:
             self.refuse_when_closed()
         self._waiting.append(write)
@@ -123,11 +124,11 @@ class Writer(StoreWriter):
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
-        """The loop that writes, once one has."""
+        """The loop that writes, once there is one."""
         return self._loop
 
     async def close(self) -> None:
-        """Commits what has been asked for, then ends the thread."""
+        """Commits the submitted writes, then ends the thread."""
         if self._closed:
             return
         self._closed = True
@@ -183,7 +184,7 @@ class Writer(StoreWriter):
                 write.on_result(write.result)
 
     def _begin(self) -> bool:
-        """Returns False when beginning needs the thread, or fails."""
+        """Returns False if beginning needs the thread, or fails."""
         try:
             if self._db is None:
                 self._in_thread(self._begin_patiently, self._begun)
@@ -360,7 +361,7 @@ class Writer(StoreWriter):
             self.is_held_up = False
             self._db.execute("PRAGMA busy_timeout = 0")
 
-    # --- what others have written -------------------------------------------------------------------
+    # --- writes of other processes ------------------------------------------------------------------
 
     def on_external_change(self, callback: Callable[[], None]) -> None:
         self._listening.append(callback)
@@ -387,8 +388,8 @@ class Writer(StoreWriter):
             return  # the next group meets the fault too, and reports it
         if version != self._version:
             self._version = version
-            for told in self._listening:
-                told()
+            for callback in self._listening:
+                callback()
 
 
 def _version(db: Connection) -> int:

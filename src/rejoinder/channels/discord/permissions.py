@@ -40,7 +40,7 @@ class ChannelOf(Struct, frozen=True):
 
 
 def in_guild(guild: str, held: Sequence[str], roles: Sequence[RoleOf]) -> int:
-    """`held`: the roles of the bot; everybody holds the one with the server's id."""
+    """`held`: the bot's roles. Everybody has the role with the server's id."""
     mine = {guild, *held}
     found = 0
     for role in roles:
@@ -50,7 +50,7 @@ def in_guild(guild: str, held: Sequence[str], roles: Sequence[RoleOf]) -> int:
 
 
 def in_channel(base: int, guild: str, me: str, held: Sequence[str], channel: ChannelOf) -> int:
-    """First what holds for everybody, then for its roles together, then for itself."""
+    """Applies the overwrites for everybody first, then those for the bot's roles together, then those for the bot."""
     if base & ADMINISTRATOR:
         return ~0
     said: Mapping[str, Overwrite] = {each.id: each for each in channel.permission_overwrites or ()}

@@ -153,7 +153,7 @@ def test_so_is_an_answer_that_its_room_told_of(folder):
 
 @pytest.mark.parametrize(
     ("sender", "entry", "told_of"),
-    [("", "cron", "a turn that no message asked for, in"), ("coder", "text", "handed over by coder in")],
+    [("", "cron", "a turn that was not started by a message, in"), ("coder", "text", "handed over by coder in")],
 )
 def test_what_was_no_message_is_explained_alone(folder, sender, entry, told_of):
     """The answer of a tick, or after a handoff, leads to that one, not to all that have no id; `last` is a message."""

@@ -108,7 +108,7 @@ class BlobsKept(Opened):
             await blobs.keep(upload("bob", 1000 - 950), whole(bytes(50)))
 
     async def test_what_nobody_names_is_removed_after_a_day(self, tmp_path: Path) -> None:
-        """SC-14: and what was never finished after an hour."""
+        """SC-14: a file that no row names is removed after a day, an unfinished one an hour after its last chunk."""
         async with self.opened(tmp_path) as store:
             blobs = blobs_of(store)
             named, unnamed, freed = [await blobs.keep(Upload(name=n), whole(b"x")) for n in ("named", "un", "freed")]

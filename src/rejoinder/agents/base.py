@@ -23,7 +23,7 @@ class TextDelta(Struct, frozen=True, tag="text"):
 
 
 class SegmentEnded(Struct, frozen=True, tag="segment"):
-    """The agent began a new message: a header may stand at the start of what follows."""
+    """The agent began a new message, so a header may follow."""
 
 
 class Thought(Struct, frozen=True, tag="thought"):

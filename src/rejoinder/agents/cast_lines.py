@@ -168,7 +168,7 @@ def _helps(heard: HeardMessage) -> str:
 
 
 def _tricks(heard: HeardMessage) -> str:
-    """What the tour can do, the cast can do: reply, react, stay silent, show streaming."""
+    """The cast can do everything that the tour can: reply, react, stay silent, show streaming."""
     return guide.answer((guide.GuideMessage(heard.text, heard.words, heard.handle),))
 
 

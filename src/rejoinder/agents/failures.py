@@ -1,4 +1,4 @@
-"""What went wrong: a kind for the machine, a sentence for the person, a detail for the operator.
+"""Failures of agents: a kind for the machine, a sentence for the person, a detail for the operator.
 
 Rule 1: the kind decides what the gateway does next, so it is read from the provider's message, not guessed
 from the status alone: a 429 may mean "pay", a 400 may mean "too long".

@@ -15,7 +15,7 @@ PIECE = 65_536
 
 
 async def load_file(response: aiohttp.ClientResponse, limit: int) -> bytes | str:
-    """What the platform answers with, or why it is not taken."""
+    """The body of the platform's answer, or why it was not accepted."""
     if response.status != OK:
         return f"status {response.status}"
     content = bytearray()

@@ -47,7 +47,7 @@ class DeadPage(Struct, frozen=True):
 
 
 class DeadChange(Struct, frozen=True):
-    """What was done to which parts, with the keys of `--json`."""
+    """The changes and the parts they were made to, with the keys of `--json`."""
 
     resent: tuple[int, ...]
     dropped: tuple[int, ...]

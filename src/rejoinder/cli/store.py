@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class StoreCopy(Struct, frozen=True):
-    """What was copied, with the keys of `--json`."""
+    """The result of a copy, with the keys of `--json`."""
 
     source: str
     target: str

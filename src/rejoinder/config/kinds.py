@@ -96,7 +96,7 @@ class _Installed(Mapping[str, Kind]):
 
 
 INSTALLED = Kinds(_Installed("agent", agent_kind), _Installed("channel", channel_kind))
-"""What is installed here."""
+"""The kinds that are installed here."""
 
 
 def unsupported_keys(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -62,7 +62,7 @@ ADVICE: dict[FailureKind, str] = {
     "unreachable": "check that it is installed and runs, and that its command or address is right",
     "crashed": "start it by hand to see why",
 }
-"""What the operator does about an agent that cannot answer."""
+"""The advice to the operator about an agent that cannot answer."""
 
 
 NOTHING_NEEDED = "it opens, and needs nothing from outside"

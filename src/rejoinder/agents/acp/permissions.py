@@ -30,7 +30,7 @@ def decide(policy: Policy, allowed: tuple[str, ...], kind: str, title: str, stri
 
 
 def grants(kind: str) -> Grant:
-    """What an option of this kind allows."""
+    """The effect of an option of this kind."""
     return "always" if kind == "allow_always" else "once" if kind.startswith("allow") else "no"
 
 

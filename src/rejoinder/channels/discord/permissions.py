@@ -1,4 +1,4 @@
-"""What a bot may do in a channel, as Discord works it out, and what it needs (CH-12). Pure."""
+"""The permissions of a bot in a channel, computed like Discord does it, and those it needs (CH-12). Pure."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
@@ -25,7 +25,7 @@ class RoleOf(Struct, frozen=True):
 
 
 class Overwrite(Struct, frozen=True):
-    """What a channel allows and denies a role or a person."""
+    """The permissions that a channel allows and denies to a role or a person."""
 
     id: str
     allow: str = "0"

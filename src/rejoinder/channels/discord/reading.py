@@ -1,4 +1,4 @@
-"""What an event says to the gateway: messages, edits, deletions, reactions, commands and buttons.
+"""Reads events into messages, edits, deletions, reactions, commands and buttons.
 
 An unknown place is looked up before its message is stored (CH-24).
 """

@@ -1,4 +1,4 @@
-"""What a message of Discord says beyond its text: stickers, polls, embeds and forwarded messages in words (CH-27)."""
+"""Puts the parts of a Discord message besides its text into words: stickers, polls, embeds, forwards (CH-27)."""
 
 from collections.abc import Iterator
 

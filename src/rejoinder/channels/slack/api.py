@@ -94,7 +94,7 @@ class Api:
             return self._http.said(problem)
 
     async def upload(self, address: str, content: AsyncIterator[bytes], size: int) -> str:
-        """Puts a file where Slack asked for it; why it did not work, or nothing."""
+        """Uploads a file to the address that Slack gave. Returns why it did not work, or an empty text."""
         headers, seconds = {"Content-Length": str(size)}, CALL_SECONDS + size / SLOWEST
         try:
             async with self._http.session.post(

@@ -1,4 +1,4 @@
-"""What a way of listening offers: Socket Mode, or signed HTTP events."""
+"""The interface of the two ways to listen: Socket Mode, or signed HTTP events."""
 
 from typing import Protocol
 

@@ -38,7 +38,7 @@ Answer = Ok | Refused | NotSent | NoResponse
 class Meaning(Struct, frozen=True):
     why: Refusal
     sentence: str
-    """What it is, and what to do."""
+    """The problem, and what to do about it."""
 
 
 _TOKEN = "Reinstall the app to the workspace and set its new token as `bot_token`."

@@ -179,7 +179,7 @@ class Pressed(Struct, frozen=True):
 
 
 class Envelope(Struct, frozen=True):
-    """What Socket Mode sends."""
+    """A frame of Socket Mode."""
 
     type: str = ""
     envelope_id: str = ""
@@ -199,7 +199,7 @@ class Person(Struct, frozen=True):
 
 
 class History(Struct, frozen=True):
-    """Of conversations.history and conversations.replies."""
+    """The answer of conversations.history and conversations.replies."""
 
     messages: tuple[Message, ...] = ()
     response_metadata: dict[str, Any] = {}

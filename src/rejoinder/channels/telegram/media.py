@@ -36,7 +36,7 @@ def _sticker(file: File) -> Attachment:
 
 
 def told(message: Message) -> tuple[str, ...]:
-    """What is neither text nor a file, in words for the agent."""
+    """The parts of a message that are neither text nor files, in words for the agent."""
     facts: list[str] = []
     if (venue := message.venue) is not None:
         where = f"{venue.location.latitude}, {venue.location.longitude}"

@@ -201,7 +201,7 @@ class Answers(Records):
 
     @retry_on_conflict
     async def was_heard(self, message: str, words: str) -> None:
-        """What was heard in a person's voice note."""
+        """Stores the transcript of a person's voice note."""
         kept = await reading.message(self.log, message)
         if kept is not None:
             await self._record(*self._marked(kept, replace(kept.message, transcript=words)))

@@ -85,7 +85,7 @@ class Thread(Struct, frozen=True):
 
 
 class Message(Struct, frozen=True, omit_defaults=True):
-    """A message as it stands now. `text` is Markdown and may hold anything: draw it, never trust it."""
+    """A message as it is now. `text` is Markdown and may contain anything: draw it, never trust it."""
 
     id: str
     room: str
@@ -117,7 +117,7 @@ class Message(Struct, frozen=True, omit_defaults=True):
     answers: str = ""
     """The message that an agent answers with it."""
     transcript: str = ""
-    """What was heard in its voice note."""
+    """The transcript of its voice note."""
     outdated: bool = False
     """The message that it answers was changed since."""
     stopped: bool = False

@@ -76,7 +76,7 @@ async def people(log: RoomLog, kind: str) -> tuple[Member, ...]:
 
 
 async def answers_to(log: RoomLog, question: Message) -> list[LoggedMessage]:
-    """What agents said about a message of a person."""
+    """The answers of agents to a person's message."""
     found = await log.find(Find(everything=True, answers=question.id, after=question.seq, limit=1000, bytes=1 << 30))
     return [kept(entry) for entry in found.entries]
 

@@ -374,7 +374,7 @@ class Rest:
         )
 
     def _pinged(self, stored: Stored, allowed: Payload | None) -> list[str]:
-        """Whom a bot's message pings: what `allowed_mentions` does not forbid."""
+        """The people that a bot's message pings: those that `allowed_mentions` does not exclude."""
         named = self._world.mentioned(stored)
         if allowed is not None and "users" not in allowed.get("parse", []):
             named = [id for id in named if id in allowed.get("users", [])]

@@ -1,4 +1,4 @@
-"""What Discord refuses, with its own numbers and words."""
+"""Refuses what Discord refuses, with Discord's numbers and words."""
 
 import re
 from collections.abc import Sequence

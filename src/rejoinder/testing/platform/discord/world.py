@@ -150,7 +150,7 @@ class World:
         return thread
 
     def written(self, text: str) -> str:
-        """What a client makes of @names."""
+        """Encodes @names like a client."""
 
         def mention(found: re.Match[str]) -> str:
             name = found[1]

@@ -70,8 +70,8 @@ def beside(personality: str = "telegram") -> Iterator[FakePlatform]:
 
 def test_a_number_that_is_none_of_these_is_asked_for_again(folder):
     said = answered("9", "x", "1", "y", "65536", "8766", "n")
-    assert said.count("It is a whole number from 1 to 4.") == 2
-    assert "It is a number from 0 to 65535." in said
+    assert said.count("Enter a whole number from 1 to 4.") == 2
+    assert "Enter a number from 0 to 65535." in said
     assert "port = 8766" in (folder / "rejoinder.toml").read_text()
 
 

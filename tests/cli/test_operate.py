@@ -153,7 +153,7 @@ def test_so_is_an_answer_that_its_room_told_of(folder):
 
 @pytest.mark.parametrize(
     ("sender", "entry", "told_of"),
-    [("", "cron", "a turn that no message asked for, in"), ("coder", "text", "handed over by coder in")],
+    [("", "cron", "a turn that was not started by a message, in"), ("coder", "text", "handed over by coder in")],
 )
 def test_what_was_no_message_is_explained_alone(folder, sender, entry, told_of):
     """The answer of a tick, or after a handoff, leads to that one, not to all that have no id; `last` is a message."""
@@ -417,7 +417,7 @@ def test_send_refuses_a_room_that_the_page_does_not_have(folder):
     assert told("send", "--channel", "web", "--chat", "nope", "hi").startswith("Planned: ")  # no page was served yet
     asyncio.run(a_page())
     wrong = refused(2, "send", "--channel", "web", "--chat", "nope", "hi")
-    assert wrong == "there is no room nope; its id is what its address ends with, after the #"
+    assert wrong == "there is no room nope; the id of a room is the end of its address, after the #"
     assert refused(2, "send", "--channel", "web", "--chat", "nobody~you", "hi").startswith(
         "there is no room nobody~you"
     )

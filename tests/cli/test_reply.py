@@ -262,8 +262,8 @@ What is done
 @pytest.mark.parametrize(
     ("said", "seen"),
     [
-        ("", "_(no response)_, where a person asked: there is no text and no action"),
-        ("[[title:T]]", "_(no response)_, where a person asked: there is no text and no action"),
+        ("", "_(no response)_, if a person asked: there is no text and no action"),
+        ("[[title:T]]", "_(no response)_, if a person asked: there is no text and no action"),
         ('<react emoji="eyes"/>', "nothing: there is no text, only actions"),
         ("<no-reply/>", "nothing: the agent chose silence"),
     ],

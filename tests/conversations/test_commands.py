@@ -185,7 +185,7 @@ def secretive() -> Settings:
     [
         ("/config get gateway.max_runs", "```toml\ngateway.max_runs = 256\n```"),
         ("/config get commands.elevated", "```toml\n[commands.elevated]\nenabled = false\nallow_from = []\n```"),
-        ("/config get nothing.here", "There is nothing under nothing.here in the configuration."),
+        ("/config get nothing.here", "The configuration has nothing under nothing.here."),
     ],
 )
 async def test_the_owner_reads_the_configuration(asked, shown):

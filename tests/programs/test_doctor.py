@@ -414,7 +414,7 @@ async def test_what_files_need_is_said_with_what_to_install(monkeypatch):
     ok, said = await found("", "media.documents")
     assert ok
     assert said.startswith(
-        "only plain text is read of files that people send, as pypdf is not installed; to read PDF, "
+        "only plain text is read from files that people send, because pypdf is not installed; to read PDF, "
     )
     assert "pip install" in said
     ok, said = await found("[media.links]\nenabled = true\n", "media.links")
@@ -429,7 +429,7 @@ async def test_a_model_that_a_command_names_has_to_be_there(tmp_path):
     command = f'["{sys.executable}", "-m", "{tmp_path}/model.bin", "{{file}}"]'
     ok, said = await found(f"[media.speech_to_text]\ncommand = {command}\n", "media.speech_to_text")
     assert not ok
-    assert said.endswith(f"but not the file {tmp_path}/model.bin that its command names")
+    assert said.endswith(f"but the file {tmp_path}/model.bin in its command is not")
 
 
 @pytest.mark.parametrize(

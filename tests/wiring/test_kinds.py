@@ -217,9 +217,9 @@ def test_init_asks_what_they_declare(harbour, tmp_path):
     asked = CliRunner().invoke(app, ["init"], input="".join(f"{each}\n" for each in (*said, "")))
     assert asked.exit_code == 0, asked.output
     assert "Serve a ship? [y/N]: y\nAsk the harbour master for a berth.\n  How many masts [3]:" in asked.output
-    assert "It is a number from 0 to 5." in asked.output
+    assert "Enter a number from 0 to 5." in asked.output
     assert "[3]: 2.5\n  That does not work: expected a whole number" in asked.output
-    assert "Draught in metres [1.5]: 0.2\n  It is a number from 0.5 to 30." in asked.output
+    assert "Draught in metres [1.5]: 0.2\n  Enter a number from 0.5 to 30." in asked.output
     assert "That does not work: the harbour master does not know it" in asked.output
     assert "2 masts, and nobody aboard\n  Your own id [nobody]: ann\nMind the tide.\n" in asked.output
     written = (tmp_path / "rejoinder.toml").read_text()

@@ -1,4 +1,4 @@
-"""Edge: who answers. An agent kind is a file or folder that declares itself, `AGENT`; its name is its registration.
+"""Edge: the agents that answer. An agent kind is a file or folder with a declaration, `AGENT`, found by its name.
 
 the kinds    acp, openai, anthropic, http, python, local, scripted, tour
 for all      base: the contract; guard enforces it; declaration: its form; failures, settings; steering_offers

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from rejoinder.events import Grant as Grant  # nouns that are part of this contract
+from rejoinder.events import Grant as Grant  # these nouns are part of this contract
 from rejoinder.events import Option as Option
 from rejoinder.events import PromptPart, Turn
 from rejoinder.events import Question as Question
@@ -23,7 +23,7 @@ class TextDelta(Struct, frozen=True, tag="text"):
 
 
 class SegmentEnded(Struct, frozen=True, tag="segment"):
-    """The agent began a new message: a header may stand at the start of what follows."""
+    """The agent began a new message, so a header may follow."""
 
 
 class Thought(Struct, frozen=True, tag="thought"):
@@ -58,7 +58,7 @@ class FileMade(Struct, frozen=True, tag="file"):
     path: str = ""
     name: str = ""
     content: bytes = b""
-    """In JSON as base64."""
+    """In JSON it is base64."""
     caption: str = ""
     kind: str | None = None
     """image, video, audio, voice or file; None: decided by its bytes."""
@@ -83,7 +83,7 @@ class ModelSelected(Struct, frozen=True, tag="model"):
 class SessionOpened(Struct, frozen=True, tag="session"):
     """The agent's own id for this session. It is saved at once, so that CanLoad can continue after a restart.
 
-    `lost`: it takes the place of a session that the agent could not load."""
+    `lost`: it replaces a session that the agent could not load."""
 
     saved: str
     lost: bool = False
@@ -185,15 +185,15 @@ class CanLoad(Protocol):
 
 @runtime_checkable
 class BoundToMachine(Protocol):
-    """Keeps what it saves of a session on the machine it runs on (SC-7)."""
+    """Keeps its sessions on the machine it runs on (SC-7)."""
 
     def is_bound(self) -> bool:
-        """False where its files are on a disk that all machines share."""
+        """False if its files are on a disk that all machines share."""
         ...
 
     def lose_session(self, session: str, saved: str) -> None:
-        """Told instead of `load_session` when this was saved on another machine: the next run opens a new session and
-        says so with a SessionOpened that is `lost`."""
+        """Called instead of `load_session` if the session was saved on another machine: the next run opens a new
+        session and says so with a SessionOpened that is `lost`."""
         ...
 
 
@@ -262,14 +262,14 @@ class HasAliases(Protocol):
 
 @runtime_checkable
 class CanListModels(Protocol):
-    """Can list the models there are besides those of its settings; empty: it cannot, so any name may be tried."""
+    """Can list models besides those of its settings; empty: it cannot, so any name may be tried."""
 
     async def list_models(self) -> tuple[str, ...]: ...
 
 
 @runtime_checkable
 class CanListModes(Protocol):
-    """Can list the modes of its own; empty: it has none, or cannot list them."""
+    """Can list its modes; empty: it has none, or cannot list them."""
 
     async def list_modes(self) -> tuple[str, ...]: ...
 
@@ -283,14 +283,14 @@ class HasProfiles(Protocol):
 
 @runtime_checkable
 class TakesExec(Protocol):
-    """Obeys these of `turn.host` and `turn.node`, which say where to run what it runs."""
+    """Obeys these of `turn.host` and `turn.node`, which say where to run things."""
 
     takes_exec: tuple[str, ...]
 
 
 @runtime_checkable
 class AnnouncesCommands(Protocol):
-    """Has slash commands of its own: the names it announced last, without the slash."""
+    """Has its own slash commands: the names it announced last, without the slash."""
 
     def announced_commands(self) -> frozenset[str]: ...
 
@@ -325,7 +325,7 @@ class CanSeeImages(Protocol):
 
 @runtime_checkable
 class CanHearAudio(Protocol):
-    """Takes `PromptAudio`: WAV or MP3 where ffmpeg is installed, else what the platform has."""
+    """Takes `PromptAudio`: WAV or MP3 if ffmpeg is installed, otherwise the platform's format."""
 
     hears_audio: bool
 
@@ -354,7 +354,7 @@ class HasAllowList(Protocol):
 
 @runtime_checkable
 class HasProcess(Protocol):
-    """Works in a process of its own, which counts against the limit on processes (TU-21).
+    """Works in its own process, which counts against the limit on processes (TU-21).
 
     `suspend` ends the process while it has no run. The next turn starts it again and continues the sessions that the
     agent can load.
@@ -399,26 +399,26 @@ class CanCheck(Protocol):
     """Can check whether it could answer now, without asking its model anything."""
 
     async def check(self) -> str:
-        """What was found, in a few words; raises RunFailed when the agent could not answer."""
+        """Returns what it found, in a few words; raises RunFailed if the agent could not answer."""
         ...
 
 
 class ToolSource(Protocol):
-    """Where an agent that speaks MCP finds the gateway's tools."""
+    """The gateway's tools, for an agent that speaks MCP."""
 
     url: str
 
     def issue(self) -> str:
-        """A new token, for one session."""
+        """Makes a new token, for one session."""
         ...
 
     def bind(self, token: str, session: str) -> None:
-        """Says for which session this token is."""
+        """Says which session this token is for."""
         ...
 
 
 @runtime_checkable
 class TakesTools(Protocol):
     def take_tools(self, source: ToolSource) -> None:
-        """Sessions that begin from now on are offered these tools."""
+        """From now on, new sessions are offered these tools."""
         ...

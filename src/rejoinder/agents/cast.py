@@ -33,7 +33,7 @@ PACE = 0.045
 """Seconds between two words: about reading speed."""
 
 NAMELESS = "You"
-"""What the page calls a person who has not chosen a name; said by somebody else it would mean another."""
+"""The page's name for a person who has not chosen one; in somebody else's words it would mean another person."""
 
 REQUEST = """\
 @{first}, please review this function, and ask {second} whether they agree. Then hand over to {third} for the tests.
@@ -48,7 +48,7 @@ def retry(call, times=3):
 ```"""
 """The request to the cast; agents with a model understand it as well. The first agent wakes the second."""
 ASIDE = "@{third}, in a thread, to keep the room readable: which test would you write first?"
-"""What the same person asks under the last message of the review."""
+"""The same person's question under the last message of the review."""
 
 
 class CastMember(Struct, frozen=True):

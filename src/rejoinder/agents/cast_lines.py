@@ -1,6 +1,6 @@
-"""What the cast of the demo says to a person who joins in: a table of things people certainly try.
+"""The cast's answers to a person who joins the demo: a table of things that people will try.
 
-A line is tried from the first to the last; the one that fits is spoken. Nothing here may hold an @: a name with one
+The lines are tried from first to last, and the first that fits is spoken. No line may contain an @ with a name: it
 would wake that agent.
 """
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 from rejoinder.agents.tour import guide
 
 LONGEST_QUOTE = 60
-LONGEST_READ = 4000  # only this much of a longer message is read
+LONGEST_READ = 4000  # only the beginning of a longer message is read
 
 
 class HeardMessage(Struct, frozen=True):
@@ -28,7 +28,7 @@ class HeardMessage(Struct, frozen=True):
 
 
 class CastLine(Struct, frozen=True):
-    """`thinks`: seconds between what is done at once and what is said."""
+    """`thinks`: seconds between the actions and the words."""
 
     fits: Callable[[HeardMessage], bool]
     says: Callable[[HeardMessage], str]
@@ -37,14 +37,14 @@ class CastLine(Struct, frozen=True):
 
 
 class Character(Struct, frozen=True):
-    """What tells one agent of the cast from another, away from the play."""
+    """The differences between the agents of the cast outside the play."""
 
     about: str
     joke: str
     opinion: str
 
 
-# --- when a line fits, and what is done with it -----------------------------------------------------
+# --- when a line fits, and what it does -------------------------------------------------------------
 
 
 def asks(*words: str) -> Callable[[HeardMessage], bool]:
@@ -57,7 +57,7 @@ def asks_all(*words: str) -> Callable[[HeardMessage], bool]:
 
 
 def _is_short(*words: str) -> Callable[[HeardMessage], bool]:
-    """A person says one of these words, and hardly anything else."""
+    """A person says one of these words, and little else."""
     return lambda heard: asks(*words)(heard) and len(heard.words) <= 3
 
 
@@ -147,7 +147,7 @@ def _can(heard: HeardMessage) -> str:
 
 
 def _other(heard: HeardMessage) -> str:
-    """The peer whose name is said, else the first."""
+    """The peer whose name occurs, else the first."""
     return next((peer for peer in heard.peers if peer.lower() in heard.words), (*heard.peers, "everybody")[0])
 
 
@@ -168,7 +168,7 @@ def _helps(heard: HeardMessage) -> str:
 
 
 def _tricks(heard: HeardMessage) -> str:
-    """What the tour can do, the cast can do: reply, react, stay silent, show streaming."""
+    """The cast can do everything that the tour can: reply, react, stay silent, show streaming."""
     return guide.answer((guide.GuideMessage(heard.text, heard.words, heard.handle),))
 
 
@@ -181,7 +181,7 @@ your own agent, which `rejoinder init` sets up, knows more."""
 
 
 def small_talk(character: Character) -> tuple[CastLine, ...]:
-    """What this agent of the cast knows besides its part in the play."""
+    """The lines of this agent of the cast outside the play."""
     return (
         CastLine(asks("silent", "silence", "quiet", "hush", "shh"), SILENCE, thinks=0.0),
         CastLine(has_code, remarks, reply_with("eyes"), 2.0),

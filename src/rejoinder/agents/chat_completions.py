@@ -23,7 +23,7 @@ EFFORTS: dict[str, tuple[str, ...]] = {
     "high": ("high",),
     "xhigh": ("xhigh", "high"),
 }
-"""What `reasoning_effort` is for each level of `/think`, best first."""
+"""The values of `reasoning_effort` for each level of `/think`, best first."""
 WAYS: Ways = {level: tuple({"reasoning_effort": word} for word in words) for level, words in EFFORTS.items()}
 
 

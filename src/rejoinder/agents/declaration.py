@@ -1,4 +1,4 @@
-"""What a kind of agent declares about itself, in its own file or folder and nowhere else (CH-1).
+"""The declaration of a kind of agent, in its own file or folder and nowhere else (CH-1).
 
 An agent kind is a module with `AGENT = AgentKind(...)`. Reading a declaration loads no SDK: configuration, docs and the
 search for an agent on this machine use it without opening anything, so `open` imports what it needs when it is called.
@@ -37,7 +37,7 @@ class ApiKeyVariable(Struct, frozen=True):
     models: tuple[str, ...]
     base_url: str
     well_known: bool = False
-    """Whether it is named to people who have no key yet."""
+    """Whether it is suggested to people who have no key yet."""
 
 
 class AgentOffer(Struct, frozen=True):
@@ -45,9 +45,9 @@ class AgentOffer(Struct, frozen=True):
 
     title: str
     section: Mapping[str, Any]
-    """Without its `kind`, which is that of the declaration."""
+    """The keys of its section, without `kind`, which is that of the declaration."""
     asks: tuple[SetupQuestion, ...] = ()
-    """The keys whose values only a person knows."""
+    """The keys whose values only the person knows."""
 
 
 class AgentKind(Struct, frozen=True, kw_only=True):
@@ -58,16 +58,16 @@ class AgentKind(Struct, frozen=True, kw_only=True):
     settings: type[Struct] = AgentSettings
     """The record of its section, `[agents.NAME]`, besides the keys that all agents have."""
     needs: str = ""
-    """The module of another package without which it cannot be opened; the extra of the kind's name brings it."""
+    """A module of another package that it needs; the extra with the name of the kind installs it."""
     programs: tuple[Program, ...] = ()
-    """What to look for on PATH when no agent was chosen; the first that is installed is used."""
+    """Programs to look for on PATH when no agent was chosen; the first that is installed is used."""
     keys: tuple[ApiKeyVariable, ...] = ()
-    """What to look for in the environment when no agent was chosen and no program was found."""
+    """Keys to look for in the environment when no agent was chosen and no program was found."""
     offers: tuple[AgentOffer, ...] = ()
-    """What `rejoinder init` offers besides the programs and keys that were found."""
+    """More choices that `rejoinder init` offers besides the programs and keys that were found."""
     last_resort: bool = False
-    """Whether it answers where neither a program nor a key was found; it needs no settings."""
+    """Whether it is used if neither a program nor a key was found; it then needs no settings."""
     reads_files: bool = False
     """Whether it works in a folder, `cwd`, and reads the notes there itself."""
     machine_bound: bool = False
-    """Whether what it remembers of a session lies on the machine it runs on (SC-7)."""
+    """Whether its memory of a session is on the machine it runs on (SC-7)."""

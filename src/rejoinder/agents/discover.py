@@ -14,7 +14,7 @@ from rejoinder.setup import SetupQuestion
 TO_CHOOSE = "To choose another, write an [agents.NAME] section into rejoinder.toml."
 
 Declared = Mapping[str, AgentKind]
-"""The kinds of agent there are, by name."""
+"""All kinds of agents, by name."""
 
 
 class DiscoveredAgent(Struct, frozen=True):
@@ -39,8 +39,8 @@ def keys(kinds: Declared) -> Iterator[tuple[str, ApiKeyVariable]]:
 def discover(
     kinds: Declared, installed: Collection[str], environment: Mapping[str, str], missing: Mapping[str, str] = {}
 ) -> DiscoveredAgent:
-    """`installed` are names of programs on PATH; `missing`: the command that brings what a kind needs, if it is not
-    there."""
+    """`installed`: names of programs on PATH. `missing`: the command that installs what a kind needs, if it is
+    missing."""
     found = next(((kind, each) for kind, each in programs(kinds) if each.command[0] in installed), None)
     if found is not None and found[0] not in missing:
         return _with_program(kinds, *found, environment)
@@ -54,7 +54,7 @@ def discover(
 
 
 def _name(title: str) -> str:
-    """What people call it in the chat."""
+    """Its name in the chat."""
     return title.lower().replace(" ", "-")
 
 
@@ -100,7 +100,7 @@ def _last_resort(kinds: Declared) -> DiscoveredAgent:
 def offers(
     kinds: Declared, installed: Collection[str], environment: Mapping[str, str], missing: Collection[str] = ()
 ) -> tuple[AgentOffer, ...]:
-    """What there is to choose from: first what works as it is, then what still needs a key or an address."""
+    """All choices: first those that work as they are, then those that still need a key or an address."""
     found = [
         _offer_of_program(kind, each, environment)
         for kind, each in programs(kinds)

@@ -21,14 +21,14 @@ from rejoinder.unicode_repair import from_json
 T = TypeVar("T")
 
 CONNECT_SECONDS = 4.5
-"""For each of two attempts (TU-22), with the pause between them: an unreachable address is reported within ten seconds.
-In this time the operating system sends three SYNs."""
+"""Seconds for each of two attempts (TU-22). With the pause between them, an unreachable address is reported within ten
+seconds. In this time the operating system sends three SYNs."""
 TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
-"""Idle and hard timeouts belong to the run, which knows what it waits for."""
+"""A timeout only for connecting: idle and hard timeouts belong to the run, which knows what it waits for."""
 ERROR_BODY_BYTES = 64 << 10
 LOOKED_AT_BYTES = 1 << 20
 CHUNK_BYTES = 16 << 10
-"""What is read of a stream in one go: a few hundred events, which take some milliseconds."""
+"""Bytes of a stream to read in one go: a few hundred events, which take some milliseconds."""
 CHECK_SECONDS = 15.0
 _LOGIN = re.compile(r"(?<=://)[^/?#\s'\"]*@")
 _QUERY = re.compile(r"(?<=://)([^?\s'\"]*\?)[^\s'\"]+")
@@ -107,17 +107,18 @@ class Endpoint:
 
 
 _is_new: ContextVar[bool] = ContextVar("_is_new", default=False)
-"""Whether the request of this task has made a connection of its own."""
+"""Whether the request of this task has made a new connection."""
 
 
 class _Connector(aiohttp.TCPConnector):
-    """Tells so. A trace of aiohttp would tell it too, and cost each request a few dozen calls."""
+    """Notes that a connection was made. A trace of aiohttp would do so, too, but cost each request a few dozen
+    calls."""
 
     async def _create_connection(
         self,
         req: Any,
         traces: Any,
-        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp named it
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp's name
     ) -> Any:
         _is_new.set(True)
         return await super()._create_connection(req, traces, timeout)
@@ -134,7 +135,7 @@ class PostedRequest:
         return self._response
 
     async def __aexit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: Any) -> None:
-        if not self._response.closed:  # one that was read to its end has given its connection back by itself
+        if not self._response.closed:  # a response that was read to its end has returned its connection by itself
             self._response.close()
         if isinstance(problem, MISHAPS):
             raise _failure(self._url, problem) from problem
@@ -160,7 +161,7 @@ def _failure(url: str, problem: aiohttp.ClientError | ConnectionError | EventToo
 
 
 def _without_secrets(detail: str) -> str:
-    """Addresses without what they may hold of keys: a login, and what follows the path."""
+    """Addresses without parts that may hold keys: the login, and what follows the path."""
     return _QUERY.sub(r"\1***", _LOGIN.sub("", detail))
 
 
@@ -173,12 +174,12 @@ def _why(problem: aiohttp.ClientConnectorError) -> str:
 
 
 def content_type(response: HttpResponse) -> str:
-    """Without its parameters. aiohttp's own property parses it as a mail header, which would slow the first turn."""
+    """The type without parameters. aiohttp's property parses it as a mail header, which would slow the first turn."""
     return response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
 
 
 async def chunks(response: HttpResponse) -> AsyncGenerator[bytes, None]:
-    """The body as it comes. While more is there than is read at once, the others get their turn in between."""
+    """The body as it comes. If there is more than one read takes, other tasks run in between."""
     while chunk := await response.content.read(CHUNK_BYTES):
         yield chunk
         if len(chunk) == CHUNK_BYTES:
@@ -186,7 +187,7 @@ async def chunks(response: HttpResponse) -> AsyncGenerator[bytes, None]:
 
 
 async def whole_body(response: HttpResponse, limit: int = LINE_LIMIT) -> bytes:
-    """Raises RunFailed for a body larger than the limit: it would be decoded in one go, and everybody would wait."""
+    """Raises RunFailed for a body larger than the limit: decoding it in one go would make everything else wait."""
     pieces: list[bytes] = []
     left = limit
     async with aclosing(chunks(response)) as body:
@@ -208,7 +209,7 @@ async def server_events(response: HttpResponse) -> AsyncGenerator[ServerEvent, N
 
 
 def reads(shape: type[T]) -> msgspec.json.Decoder[T]:
-    """A decoder for what an endpoint sends, made once per shape: numbers may come as strings."""
+    """A decoder for an endpoint's data, made once per shape; numbers may come as strings."""
     return msgspec.json.Decoder(shape, strict=False)
 
 

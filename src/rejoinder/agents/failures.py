@@ -1,4 +1,4 @@
-"""What went wrong: a kind for the machine, a sentence for the person, a detail for the operator.
+"""Failures of agents: a kind for the machine, a sentence for the person, a detail for the operator.
 
 Rule 1: the kind decides what the gateway does next, so it is read from the provider's message, not guessed
 from the status alone: a 429 may mean "pay", a 400 may mean "too long".
@@ -87,7 +87,7 @@ _STATUS: dict[int, FailureKind] = {
 
 
 LONGEST_RETRY_AFTER = 86_400.0
-"""Seconds; a provider that asks for more is not asked again today."""
+"""Seconds; if a provider says to wait longer, it is not asked again today."""
 
 _ANYTHING = msgspec.json.Decoder()
 
@@ -105,7 +105,7 @@ def failed(kind: FailureKind, detail: str = "", *, transient: bool = False, retr
 
 
 def too_many_open(calling: str) -> Failed:
-    """No file descriptor is left for a connection or a program; the same may work a moment later."""
+    """A failure because no file descriptor is left for a connection or a program; it may work a moment later."""
     sentence = (
         "The gateway has too many files and connections open; its operator has to raise its limit and restart it."
     )
@@ -156,7 +156,7 @@ def _words_of(document: Any) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds, or the time until a date by the server's own clock; 0 where nobody can tell what is meant."""
+    """Seconds, or the time until a date by the server's own clock; 0 if the header cannot be understood."""
     value = headers.get("retry-after", "").strip()
     if not value:
         return None
@@ -173,7 +173,7 @@ def _until(then: str, now: str) -> float:
 
 
 def _date(text: str) -> datetime | None:
-    """A date of HTTP, which is in GMT even where it does not say so."""
+    """An HTTP date, which is in GMT even if it does not say so."""
     try:
         date = parsedate_to_datetime(text)
     except (ValueError, TypeError, OverflowError):

@@ -1,4 +1,4 @@
-"""Enforces the contract for every agent kind, so that each has to implement only what is its own.
+"""Enforces the contract for every agent kind, so that each kind implements only its own part.
 
 Rule 1: a run ends with exactly one Done or Failed, whatever the agent does.
 Rule 2: an error never leaves a run as an exception; it is a Failed with a sentence. That includes sys.exit() and
@@ -19,11 +19,11 @@ from rejoinder.alarms import Alarm, call_at
 
 log = logging.getLogger(__name__)
 
-CANCELLED_WITHIN = "something it waited for was cancelled"
+CANCELLED_WITHIN = "something that it waited for was cancelled"
 
 
 class GuardedEvents:
-    """The events of a run. This is no generator: ending one takes an exception, and that costs more than an event.
+    """The events of a run. It is not a generator: ending one takes an exception, which costs more than an event.
 
     `ends_itself`: the agent's generator returns right after its last event, and need not be ended either.
     """
@@ -64,7 +64,7 @@ class GuardedEvents:
                 await self.aclose()
                 raise
             event = failed("timeout", late) if late is not None else failed("crashed", CANCELLED_WITHIN)
-        except BaseException as problem:  # Rule 2: whatever it is, a person waits for a sentence
+        except BaseException as problem:  # Rule 2: whatever it is, the person gets a sentence
             if isinstance(problem, GeneratorExit) and not watch.is_watched():
                 await self.aclose()
                 raise
@@ -76,7 +76,7 @@ class GuardedEvents:
         if isinstance(event, FINAL_EVENTS):
             if self._ends_itself:
                 await anext(self._events, None)
-            await self.aclose()  # before the last event is told: its receiver may start the next run at once
+            await self.aclose()  # first, as the receiver of the last event may start the next run at once
         else:
             self._is_asking = isinstance(event, Question)
         return event
@@ -89,7 +89,7 @@ class GuardedEvents:
 
 
 async def _close(events: AsyncGenerator[AgentEvent, None]) -> None:
-    """What an agent raises while its run is being ended changes nothing any more."""
+    """Ignores what an agent raises while its run is being ended."""
     try:
         await events.aclose()
     except BaseException as problem:
@@ -124,7 +124,7 @@ class _Watch:
         self._late: str | None = None
 
     def begin(self, *, patient: bool) -> None:
-        """The wait for the next event begins; a patient one has no idle timeout."""
+        """Begins the wait for the next event; a patient wait has no idle timeout."""
         task = asyncio.current_task(self._loop)
         if task is not self._task and task is not None:
             self._task, self._cancelling = task, task.cancelling()
@@ -135,11 +135,11 @@ class _Watch:
             self._set_alarm()
 
     def is_watched(self) -> bool:
-        """Whether the task that waits is running. If not, what it waits in is being thrown away, unfinished."""
+        """Whether the waiting task is running. If it is not, its coroutine is being thrown away unfinished."""
         return asyncio.current_task(self._loop) is self._task
 
     def end(self) -> str | None:
-        """The wait is over. Returns how the run was late if this watch cancelled it, else None."""
+        """Ends the wait. Returns how the run was late if this watch cancelled it, else None."""
         self._waiting = False
         late, self._late = self._late, None
         if late is None or self._task is None or self._task.uncancel() > self._cancelling:

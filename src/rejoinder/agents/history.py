@@ -1,4 +1,4 @@
-"""What a model that remembers nothing is told about the conversation so far.
+"""The conversation so far, for models that remember nothing.
 
 Rule 1: only whole exchanges are kept and dropped; a question never loses its answer.
 Rule 2: the oldest go first, until what is left fits the token budget. The current question always stays.
@@ -18,7 +18,7 @@ IMAGE_TOKENS = 1500
 
 
 class BoundedText:
-    """What a model says in one turn. People are not shown more than `most` characters, and no more is remembered."""
+    """A model's words in one turn. People see at most `most` characters, and no more is remembered."""
 
     def __init__(self, most: int = MAX_ANSWER_CHARS) -> None:
         self._pieces: list[str] = []
@@ -38,7 +38,7 @@ class _Conversation:
 
     def __init__(self) -> None:
         self.past: tuple[Exchange, ...] = ()
-        self.sizes: tuple[int, ...] = ()  # of each exchange, in tokens, measured once
+        self.sizes: tuple[int, ...] = ()  # the size of each exchange in tokens, measured once
         self.wording = AlternatingMessages()
 
 
@@ -101,7 +101,7 @@ def fitting(past: tuple[Exchange, ...], budget: int) -> tuple[Exchange, ...]:
 
 
 def _first_fitting(sizes: tuple[int, ...], budget: int) -> int:
-    """The index from which all the rest fits together."""
+    """The index from which the rest fits."""
     over, first = sum(sizes) - budget, 0
     while over > 0 and first < len(sizes):
         over -= sizes[first]

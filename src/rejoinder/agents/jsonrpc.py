@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 with one peer, line by line: no socket, no task, no clock. Lines go in, lines go out.
+"""JSON-RPC 2.0 with one peer, line by line, without sockets, tasks or clocks: lines go in, lines go out.
 
 Rule 1: messages are handled in the order they came; an answer never overtakes the notifications before it.
 Rule 2: the peer's ids are opaque: numbers or strings, sent back as they came.
@@ -52,7 +52,7 @@ class Peer:
         self._gone: PeerGone | None = None
 
     def ask(self, method: str, params: Any) -> "asyncio.Future[Any]":
-        """The future gets the result, Refused, or PeerGone."""
+        """Sends a request. The future gets the result, Refused, or PeerGone."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if self._gone is not None:
             answer.set_exception(self._gone)

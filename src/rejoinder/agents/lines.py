@@ -1,7 +1,7 @@
-"""Lines out of bytes cut anywhere: in linear time, and within a limit whatever the input."""
+"""Cuts a byte stream into lines, in linear time, and with a limit on their length."""
 
 LINE_LIMIT = 8 << 20
-"""A line is decoded in one go, and meanwhile everybody waits: a line of this size takes some 20 ms."""
+"""A line is decoded in one go while everything else waits; a line of this size takes some 20 ms."""
 
 
 class LineTooLong(ValueError):

@@ -1,7 +1,7 @@
-"""What the kinds that call a model API themselves have in common: everything but the format of the API.
+"""The common part of the kinds that call a model API themselves: everything except the format of the API.
 
 A model remembers nothing, so the agent keeps the conversation of each session and sends along what fits. It
-runs no tools; tool calls that an endpoint runs by itself are shown. What it is steered with is asked at the end of the
+runs no tools; tool calls that an endpoint runs by itself are shown. Messages that steer it are sent at the end of the
 running answer, as one more request of the same turn (TU-11).
 """
 
@@ -55,9 +55,9 @@ TO_COMPACT = (
 )
 TO_KEEP = " Above all, follow these wishes about what to keep: "
 LIST_SECONDS = 3.0
-"""How long a person who chooses a model waits for the list of models."""
+"""How long a person who chooses a model has to wait for the list of models."""
 LISTED_FOR = 600.0
-"""Seconds for which a list is good; an endpoint that gave none is asked again after a minute."""
+"""Seconds for which a list is valid; an endpoint that gave none is asked again after a minute."""
 UNLISTED_FOR = 60.0
 COMPACTED = "Summary of our conversation so far:\n\n"
 
@@ -84,7 +84,7 @@ class _Listed(Struct, frozen=True):
 
 
 class _Models(Struct, frozen=True):
-    """What both APIs answer when asked for their models."""
+    """The list of models in the form that both APIs use."""
 
     data: list[_Listed]
 
@@ -114,7 +114,7 @@ class ModelAgent:
         )  # the model that last took a question, by session
         self._endpoints = ModelEndpoints(settings, key, headers)
         self.profiles = self._endpoints.profiles
-        self._offers: dict[str, SteeringOffers] = {}  # what is said into the running turn of each session
+        self._offers: dict[str, SteeringOffers] = {}  # messages for the running turn of each session
         self._listed: tuple[str, ...] = ()
         self._listed_until = 0.0
 
@@ -143,7 +143,7 @@ class ModelAgent:
         return self._events(turn, past, self._reading_of(turn), SteeringOffers())
 
     async def steer(self, turn: Turn) -> bool:
-        """Returns once the running turn has taken it in, or has ended without."""
+        """Returns once the running turn has taken in the message, or has ended without it."""
         offers = self._offers.get(turn.session)
         return offers is not None and await offers.offer(turn)
 
@@ -204,7 +204,7 @@ class ModelAgent:
         return f"the endpoint accepts the key and serves {model}"
 
     async def list_models(self) -> tuple[str, ...]:
-        """The models the endpoint lists; none if it does not say so at once."""
+        """The models the endpoint lists; empty if it does not answer at once."""
         if monotonic() < self._listed_until:
             return self._listed
         self._listed = ()
@@ -227,7 +227,7 @@ class ModelAgent:
     async def _answer(
         self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading, offers: SteeringOffers | None
     ) -> AsyncGenerator[AgentEvent, None]:
-        """The turn's request, and further ones for as long as messages are said into it."""
+        """The turn's request, and further ones as long as messages come for the running turn."""
         if offers is not None:
             self._offers[turn.session] = offers
         model, endpoint = self._chosen(turn.model)
@@ -251,7 +251,7 @@ class ModelAgent:
                             if failure is not None:
                                 raise failure
                             if len(chunk) == CHUNK_BYTES:
-                                await asyncio.sleep(0)  # more is there already: the others get their turn first
+                                await asyncio.sleep(0)  # more data is there already: other tasks run first
                         if not response.content.is_eof():
                             await _drain(response)
                     *ended, last = reading.finish()
@@ -293,8 +293,8 @@ class ModelAgent:
 
 
 def together(told: Iterable[ServerEvent], reading: AnswerReading) -> tuple[list[AgentEvent], RunFailed | None]:
-    """What came in one chunk, and how it failed after that. Neighbouring texts are joined into one piece: each piece
-    costs the consumers time."""
+    """The events of one chunk, and the failure after them, if any. Adjacent texts are joined, since each piece costs
+    the consumers time."""
     events: list[AgentEvent] = []
     texts: list[str] = []
     failure: RunFailed | None = None

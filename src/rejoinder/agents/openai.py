@@ -49,7 +49,7 @@ AGENT = AgentKind(
     keys=KEYS,
     offers=(
         AgentOffer(
-            "an endpoint of your own that speaks chat completions: Ollama, vLLM ...",
+            "your own endpoint that speaks chat completions: Ollama, vLLM ...",
             {},
             (
                 SetupQuestion(

@@ -1,10 +1,10 @@
-"""A program that speaks lines on its pipes, and leaves no process behind when it ends.
+"""A program that exchanges lines on its pipes, and leaves no process behind when it ends.
 
-Rule 1: it runs in a process group and a session of its own, and everything it started is killed with it: the group
-by signal, and processes that left the group by the mark in their environment. If a gateway was killed, the next one
-kills what it left behind before it starts its own: two agents in one folder would undo each other's work.
-Rule 2: it sees only the environment it is given.
-Rule 3: nothing it writes can fill our memory: a line has a limit, and of stderr only the last lines are kept.
+Rule 1: it runs in its own process group and session, and everything it started is killed with it: the group by a
+signal, and processes that left the group by the mark in their environment. If a gateway was killed, the next one kills
+the processes it left before it starts its own: two agents in one folder would undo each other's work.
+Rule 2: it sees only the environment that it is given.
+Rule 3: its output cannot fill our memory: lines have a limit, and only the last lines of stderr are kept.
 Rule 4: `on_gone` is called once, however the program ended; after that no line comes.
 """
 
@@ -47,7 +47,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
         self._killed = False
         self._transport: asyncio.SubprocessTransport | None = None
 
-    # --- what we do with it ---------------------------------------------------------------------
+    # --- our side -------------------------------------------------------------------------------
 
     def write_line(self, line: bytes) -> None:
         pipe = self._pipe(0)
@@ -86,10 +86,10 @@ class AgentProcess(asyncio.SubprocessProtocol):
         self._gone(reason)
         self._kill()
 
-    # --- what happens to it ---------------------------------------------------------------------
+    # --- called by the event loop ---------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.SubprocessTransport, transport)  # uvloop's is not of that class
+        self._transport = cast(asyncio.SubprocessTransport, transport)  # uvloop's transport is not of that class
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == STDERR:
@@ -222,7 +222,7 @@ def _kill_one(process: int) -> None:
 
 
 def _room() -> str:
-    """The PID namespace, within which process ids mean the same to us: a container has its own."""
+    """The PID namespace, within which process ids are comparable; a container has its own."""
     try:
         return os.readlink("/proc/self/ns/pid")
     except OSError:

@@ -1,6 +1,6 @@
-"""How an agent reaches its model: its own endpoint and key, and those of `[agents.NAME.profiles.PROFILE]`.
+"""The endpoints and keys of an agent's model: its own, and those of `[agents.NAME.profiles.PROFILE]`.
 
-A key goes to no endpoint that it was not written for: a profile with an address of its own brings its own key.
+A key is sent only to the endpoint it was written for: a profile with its own address needs its own key.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,12 +11,12 @@ from rejoinder.agents.settings import EndpointSettings, Profile
 from rejoinder.secret import Secret
 
 Headers = Callable[[str], Mapping[str, str]]
-"""The headers that carry a key."""
+"""The headers with the key."""
 OWN = ""
 
 
 class ModelEndpoint:
-    """One endpoint with its key, and what is added to every request there."""
+    """One endpoint with its key and its additions to every request."""
 
     def __init__(self, settings: EndpointSettings, profile: Profile, own: Secret | None, headers: Headers) -> None:
         key = profile.api_key or (own if profile.base_url is None else None)

@@ -1,4 +1,4 @@
-"""An agent that says what was written down for it: for tests and demonstrations.
+"""An agent that says what its script contains, for tests and demonstrations.
 
     ScriptedAgent("Hello.", ["[[reply_to:m1]]\\n", 0.5, "Done."])
 
@@ -29,14 +29,14 @@ Replies = tuple[str | tuple[str | float, ...], ...]
 
 
 class Settings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Says what a file says, for trying things out."""
+    """Answers from a file, for trying things out."""
 
     script: Annotated[str, Meta(min_length=1, examples=["answers.json"])]
     """The JSON file with its answers: a list of texts, or of lists of texts and pauses in seconds."""
 
 
 class ScriptedAgent:
-    """Answers the n-th turn with the n-th reply; `turns` keeps what it was asked."""
+    """Answers the n-th turn with the n-th reply; `turns` keeps the turns it got."""
 
     think_levels = LEVELS
     shows_thoughts = True

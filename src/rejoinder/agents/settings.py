@@ -1,4 +1,4 @@
-"""What the records of several kinds of agent, `[agents.NAME]`, have in common; the rest is in each kind's declaration.
+"""The keys that several kinds of agents share in `[agents.NAME]`; the others are in each kind's declaration.
 
 Each field has its sentence under it: the configuration's schema, docs and messages are made from these.
 """
@@ -14,25 +14,25 @@ from rejoinder.session import TtsMode
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every kind of agent has."""
+    """The keys of every kind of agent."""
 
     system_prompt: str = ""
     """What the agent is told about itself at the start of every turn. `{{Sender}}`, `{{Chat}}`, `{{Channel}}`,
     `{{SessionId}}`, `{{IsNewSession}}` and every other field of the message are replaced by their values."""
     startup_notes: str = ""
-    """What the agent is told again after its conversation was shortened."""
+    """Notes that the agent gets again after its conversation was shortened."""
     spawn: tuple[Text, ...] | None = None
     """The agents that may be started as its sub-agents, by `/subagents spawn` and, with a grant, by itself; unset: only
     itself."""
     tts: TtsMode | None = None
-    """Which of its answers are spoken, where the channel does not say: `off`, `always`, `inbound` or `tagged`."""
+    """Which of its answers are spoken, if the channel does not say so: `off`, `always`, `inbound` or `tagged`."""
     max_answer_chars: Count = MAX_ANSWER_CHARS
     """An answer is cut after this many characters. If the agent may send files, the whole answer is attached as a
     file."""
 
 
 class ModelSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every agent has that can run on one of several models."""
+    """The keys of every agent that can run on one of several models."""
 
     models: dict[str, Text] = {}
     """Aliases for `/model`: the name people say, and the name the agent knows."""
@@ -41,7 +41,7 @@ class ModelSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Another key, endpoint or set of options, chosen with `/model NAME@PROFILE`; what is left out is the agent's."""
+    """Another key, endpoint or set of options, chosen with `/model NAME@PROFILE`; the agent's own apply to the rest."""
 
     api_key: Secret | None = None
     """The key: `${WORK_API_KEY}`."""
@@ -52,7 +52,7 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class EndpointSettings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every agent has that asks a model itself."""
+    """The keys of every agent that calls a model itself."""
 
     model: Text
     """The model it starts with."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 from rejoinder.agents.lines import LINE_LIMIT
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_CARRIAGE_RETURN = 0x0D  # as a number: to look for `bytes` in `bytes` takes six times as long
+_CARRIAGE_RETURN = 0x0D  # as a number, because searching for `bytes` in `bytes` takes six times as long
 
 
 class ServerEvent(Struct, frozen=True):
@@ -21,7 +21,7 @@ class ServerEvent(Struct, frozen=True):
 
 
 class EventTooLong(ValueError):
-    """The server sent more without the end of an event than we are willing to keep."""
+    """The server sent more data without the end of an event than we are willing to keep."""
 
 
 class ServerEventReader:

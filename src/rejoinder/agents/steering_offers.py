@@ -1,4 +1,4 @@
-"""Messages during a run: the agent takes each at its next step, or it gets a turn of its own.
+"""Messages during a run: the agent takes each at its next step, or the message gets its own turn.
 
 Rule 1: a message is taken or refused, never both: a caller that stops waiting has withdrawn its message.
 Rule 2: `take` may be called from any thread, and never blocks.
@@ -18,7 +18,7 @@ class SteeringOffers:
         self._closed = False
 
     def take(self) -> list[Turn]:
-        """Everything said since the last call, oldest first; this run now has to answer it."""
+        """The messages since the last call, oldest first; this run now has to answer them."""
         if not self._offers:
             return []
         with self._lock:
@@ -29,7 +29,7 @@ class SteeringOffers:
         return [turn for turn, _ in taken]
 
     async def offer(self, turn: Turn) -> bool:
-        """Whether the run took it in; returns when it has, or when the run has ended."""
+        """Returns whether the run took the message, once it has or the run has ended."""
         answer: Future[bool] = Future()
         with self._lock:
             if self._closed:
@@ -38,7 +38,7 @@ class SteeringOffers:
         return await wrap_future(answer)
 
     def close(self) -> None:
-        """The run is over: offers it has not taken are refused."""
+        """Called when the run is over: offers that it has not taken are refused."""
         with self._lock:
             self._closed = True
             offers, self._offers = self._offers, []

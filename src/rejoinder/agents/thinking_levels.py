@@ -1,10 +1,10 @@
-"""How hard to think: the levels of `/think`, and which of the ways to ask for one a model takes.
+"""The levels of `/think`, and the settings by which a model accepts each of them.
 
-Each kind of model agent brings the ways of its API. A model's name does not tell which settings it accepts, and they
-change with every generation. So the ways to ask for a level are tried from the newest down to none, and what a model
-refused is not sent to it again: people get an answer, and the operator finds the refusal in the log. `off` adds
-nothing: every model of every endpoint accepts a request without the setting. An agent's `think` setting replaces single
-rows, for endpoints with settings of their own, and is sent as it is.
+Each kind of model agent has the settings of its API. A model's name does not tell which settings it accepts, and they
+change with every generation. So the settings for a level are tried from the newest down to none, and a setting that a
+model has refused is not sent to it again: people get an answer, and the operator finds the refusal in the log. `off`
+adds nothing: every model accepts a request without the setting. An agent's `think` replaces single rows, for endpoints
+with other settings, and is sent as it is.
 """
 
 import logging
@@ -16,9 +16,9 @@ from rejoinder.agents.base import Failed
 from rejoinder.bounded import Bounded
 
 Setting = Mapping[str, Any]
-"""What is added to a request."""
+"""The fields to add to a request."""
 Ways = Mapping[str, tuple[Setting, ...]]
-"""The settings that ask for each level, the newest first. To add nothing is the last way, and is not named."""
+"""The settings for each level, the newest first. The last one, to add nothing, is not listed."""
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh")
 
 
 class ThinkingSupport:
-    """How to ask each model of one agent for a level, as far as its refusals have taught us."""
+    """The settings to use with each model of one agent, as far as we know from its refusals."""
 
     def __init__(self, ways: Ways, own: Mapping[str, Setting]) -> None:
         self._settings = {level: (own[level],) if level in own else (*ways[level], _NOTHING) for level in LEVELS}

@@ -10,7 +10,7 @@ from rejoinder.agents.base import Exchange
 from rejoinder.events import PromptPart
 
 Content = Callable[[tuple[PromptPart, ...]], Any]
-"""Turns a question into what the API calls its content."""
+"""Turns a question into the `content` of the API."""
 
 
 class AlternatingMessages:
@@ -20,10 +20,10 @@ class AlternatingMessages:
         self._past: tuple[Exchange, ...] = ()
         self._messages: list[Raw] = []
         self._waiting: tuple[PromptPart, ...] = ()
-        self._asked: tuple[tuple[PromptPart, ...], Raw] | None = None  # the last question, also as a message
+        self._asked: tuple[tuple[PromptPart, ...], Raw] | None = None  # the last question, in the form of a message
 
     def messages(self, past: tuple[Exchange, ...], parts: tuple[PromptPart, ...], content: Content) -> list[Raw]:
-        """`past` is usually that of the last call, less the oldest exchanges, plus what was said since."""
+        """`past` is usually that of the last call without the oldest exchanges, plus the newest ones."""
         if past[: len(self._past)] != self._past:
             self._drop_before(past)
         for exchange in past[len(self._past) :]:
@@ -35,7 +35,7 @@ class AlternatingMessages:
         return [*self._messages, self._question(self._waiting + parts, content)]
 
     def _question(self, parts: tuple[PromptPart, ...], content: Content) -> Raw:
-        """What is asked in this turn is the past of the next one."""
+        """Keeps this turn's question, which is part of the past in the next turn."""
         if self._asked is None or self._asked[0] != parts:
             self._asked = parts, _message("user", content(parts))
         return self._asked[1]

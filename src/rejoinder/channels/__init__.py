@@ -1,1 +1,2 @@
-"""Edge: where messages come from and go to. A channel is one file; its name is its registration."""
+"""Edge: where messages come from and go to. A channel is a file or folder with a declaration, `CHANNEL`, found by its
+name."""

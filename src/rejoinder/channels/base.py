@@ -64,12 +64,12 @@ class Inlet(Protocol):
         ...
 
     async def cursor(self) -> str | None:
-        """The stored cursor: how far this channel has been read."""
+        """The stored cursor: how far this channel has read its platform."""
         ...
 
     async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
-        """Suggested values for an option of a command that a person is typing (CH-9). `typed` is the message as it
-        would come, with what was typed so far in `invoked`. Empty for somebody who may not use the command."""
+        """Suggested values for an option of a command that a person is typing (CH-9). `typed` is the message that would
+        be sent now; its `invoked` holds the options typed so far. Empty for a person who may not use the command."""
         ...
 
     async def places(self) -> dict[str, str]:
@@ -90,7 +90,7 @@ class Channel(Protocol):
 
 @runtime_checkable
 class DeduplicatesByKey(Protocol):
-    """Takes parts with the same key only once, however often they are sent; `send` answers with the first one's id."""
+    """Takes a part with the same key only once, however often it is sent; `send` then returns the first one's id."""
 
     deduplicates_by_key: Literal[True]
 
@@ -100,19 +100,19 @@ class CanFind(Protocol):
     """Can look up whether an unconfirmed part arrived."""
 
     async def find(self, part: Part, since: datetime) -> Outcome:
-        """Delivered, RetryAfter (certainly not there, or taken only once: send it again), or Unknown.
+        """Delivered, RetryAfter (it certainly did not arrive, or is taken only once: send it again), or Unknown.
 
-        `since`: when it was planned; it cannot have arrived earlier.
+        `since`: when the part was planned; it cannot have arrived earlier.
         """
         ...
 
 
 @runtime_checkable
 class CanFindFiles(Protocol):
-    """Cannot mark a message with files by a key, so it is given the messages that are certainly others."""
+    """Cannot put a key on a message with files, so it has to be told which messages are certainly different ones."""
 
     async def find_files(self, part: Part, since: datetime, others: Collection[str]) -> Outcome:
-        """Like `find`, for a part with files."""
+        """Like `find`, for a part with files. `others`: the ids of messages that are certainly not this part."""
         ...
 
 
@@ -140,7 +140,7 @@ class CanCheck(Protocol):
     """Can check whether its platform would serve it now, without reading or sending anything."""
 
     async def check(self) -> str:
-        """What it found, in a few words; raises ChannelStopped if the platform would not serve it."""
+        """Returns what it found, in a few words; raises ChannelStopped if the platform would not serve it."""
         ...
 
 
@@ -154,17 +154,17 @@ class KnowsItself(Protocol):
 
 @runtime_checkable
 class CanPrepareToSend(Protocol):
-    """Where several processes serve an account, one listens and all of them send (SC-11)."""
+    """Can send without listening. If several processes serve an account, one listens and all of them send (SC-11)."""
 
     async def prepare_to_send(self) -> None:
-        """Learns who it is on its platform and gets ready to send, without listening. Waits until the platform answers;
-        raises ChannelStopped as `listen` does."""
+        """Learns the bot's identity on the platform and gets ready to send, without listening. Waits until the platform
+        answers; raises ChannelStopped as `listen` does."""
         ...
 
 
 @runtime_checkable
 class ListensEverywhere(Protocol):
-    """Receives its messages by HTTP, so it listens in every process and not in only one (SC-10)."""
+    """Receives its messages by HTTP, so it listens in every process, not only in one (SC-10)."""
 
     @property
     def listens_everywhere(self) -> bool: ...
@@ -176,15 +176,15 @@ DEFAULT_ACCOUNT = "default"
 
 @runtime_checkable
 class HasAccount(Protocol):
-    """One of several accounts of a channel, each listening for itself (CH-4). A channel without it is the only account,
-    or says itself which account a message came to."""
+    """One of several accounts of a channel, each listening for itself (CH-4). A channel without it is the only
+    account, or puts the account into each message itself."""
 
     account: str
 
 
 @runtime_checkable
 class ReportsTrouble(Protocol):
-    """Can say why nothing can be read at the moment while it keeps trying; empty when everything is fine."""
+    """While it keeps trying to read, it can say why it cannot; empty when everything is fine."""
 
     @property
     def trouble(self) -> str: ...
@@ -192,31 +192,31 @@ class ReportsTrouble(Protocol):
 
 @runtime_checkable
 class StoresTrouble(Protocol):
-    """Stores with its places a trouble that only a running gateway finds, for `rejoinder doctor` (CH-12)."""
+    """Stores a problem that only a running gateway can find, for `rejoinder doctor` to show (CH-12)."""
 
     def trouble_in(self, places: Mapping[str, str]) -> str:
-        """The sentence that was stored with these places; empty when everything is fine."""
+        """The problem that was stored with these places, as a sentence; empty when everything is fine."""
         ...
 
 
 @runtime_checkable
 class ReportsPlaceTrouble(Protocol):
-    """Knows the places in which it lacks a permission it needs, while the others are served (CH-13)."""
+    """Knows the places where it lacks a permission it needs; it serves the other places meanwhile (CH-13)."""
 
     @property
     def place_troubles(self) -> tuple[str, ...]:
-        """A sentence for each, with what to do."""
+        """A sentence for each of these places, which says what to do."""
         ...
 
 
 @runtime_checkable
 class ReportsLiveness(Protocol):
     """Knows when the connection last proved to work (CH-7): a heartbeat acknowledged, a poll answered, a ping returned.
-    Messages count as well, and need not be reported here."""
+    Messages count as well; they need not be reported here."""
 
     @property
     def last_sign(self) -> float | None:
-        """By `time.monotonic`; None: there was none yet."""
+        """When that was, by `time.monotonic`; None: it has not happened yet."""
         ...
 
     @property
@@ -227,7 +227,7 @@ class ReportsLiveness(Protocol):
 
 @runtime_checkable
 class AcknowledgesPresses(Protocol):
-    """Shows a pressed button as busy until the press is acknowledged."""
+    """Its platform shows a pressed button as busy until the press is acknowledged."""
 
     async def acknowledge_press(self, context: ReplyContext) -> None:
         """The press has been handled, and there is nothing to say to the person."""
@@ -236,22 +236,22 @@ class AcknowledgesPresses(Protocol):
 
 @runtime_checkable
 class RetitlesThreads(Protocol):
-    """Takes a `Part.title` also for a thread that exists already."""
+    """Can use a `Part.title` for a thread that exists already, too."""
 
     retitles_threads: Literal[True]
 
 
 @runtime_checkable
 class OpensPlaces(Protocol):
-    """A message to some of its chats opens a new place, whose id is known only then: a post in a forum."""
+    """Has chats where each message opens a new place, whose id is known only afterwards, such as a post in a forum."""
 
     def opens_place(self, route: Route) -> bool: ...
 
 
 @runtime_checkable
 class KnowsBotReaders(Protocol):
-    """Knows whether other people's bots read a place in which they have said nothing: on Discord a bot that has written
-    in a channel reads its threads (CH-23)."""
+    """Knows whether other people's bots read a place in which they have said nothing: on Discord, a bot that has
+    written in a channel also reads the channel's threads (CH-23)."""
 
     def is_read_by_bots(self, route: Route) -> bool: ...
 
@@ -274,7 +274,7 @@ class ShowsMenu(Protocol):
 
 @runtime_checkable
 class HasNativeCommands(Protocol):
-    """A command chosen from its menu comes with its options in `Inbound.invoked`, and not as text (CH-9)."""
+    """A command chosen from its menu arrives with its options in `Inbound.invoked`, not as text (CH-9)."""
 
     native_commands: Literal[True]
 
@@ -282,13 +282,13 @@ class HasNativeCommands(Protocol):
 @runtime_checkable
 class CanReact(Protocol):
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
-        """`author`: the agent that reacts; empty: the gateway itself."""
+        """`author`: the agent that reacts; empty if the gateway itself reacts."""
         ...
 
 
 class OutgoingFile(Struct, frozen=True):
-    """A file of a part, read from the store: what is sent under a key is always the same, even if the agent has changed
-    the file since (DU-4)."""
+    """A file of a part, read from the store, so that the same key always sends the same bytes, even if the agent has
+    changed the file since (DU-4)."""
 
     id: str
     name: str
@@ -314,7 +314,7 @@ class CanSendFiles(Protocol):
         """One message with these files, and the words of the part as their caption; no more files than
         `file_limits.album`, and only kinds that may stand together.
 
-        `Rejected(..., "kind")`: the platform cannot show a file as what it is; it is sent once more as a document.
+        `Rejected(..., "kind")`: the platform cannot show a file as its kind; it is sent once more, as a document.
         """
         ...
 
@@ -337,10 +337,10 @@ class UsesStore(Protocol):
 
 @runtime_checkable
 class EndsAbandonedMessages(Protocol):
-    """Keeps growing messages in a room log, and so finds those that no process continues."""
+    """Keeps growing messages in a room log, so it can find those that no process continues."""
 
     async def end_abandoned_messages(self, left: tuple[RoomEntry, ...]) -> None:
-        """Ends the messages that the last owner of these places left half-written; they may be completed later."""
+        """Ends messages that the last owner of these places left half-written; they may still be completed later."""
         ...
 
 
@@ -349,7 +349,7 @@ class FollowsLog(Protocol):
     """Shows people a room log to which other processes write as well (SC-14)."""
 
     def poll_log(self) -> None:
-        """Called about every second, as others may have written; returns at once."""
+        """Called about once a second, since other processes may have written to the log; returns at once."""
         ...
 
 
@@ -365,11 +365,11 @@ class SharesLiveUpdates(Protocol):
     name: str
 
     def begin_sharing_live(self) -> None:
-        """There are other processes. Called before anything is heard or sent."""
+        """Called if there are other processes, before anything is heard or sent."""
         ...
 
     async def next_live_updates(self) -> tuple[str, ...]:
-        """Waits for updates that other processes need; each is at most `MOST_LIVE_BYTES` long in UTF-8."""
+        """Waits for updates that the other processes need. Each has at most `MOST_LIVE_BYTES` bytes in UTF-8."""
         ...
 
     def receive_live_update(self, said: str) -> None:
@@ -383,13 +383,13 @@ class CanFetch(Protocol):
     so people without access cannot make the gateway load anything."""
 
     async def fetch(self, file: Attachment, limit: int) -> bytes | None:
-        """Its content; None if it has more bytes than this, or cannot be fetched."""
+        """The file's content; None if it is larger than `limit`, or cannot be fetched."""
         ...
 
 
 @runtime_checkable
 class CanReadThread(Protocol):
-    """Can read the history of a thread, which an agent is given in its first turn there (TU-31)."""
+    """Can read the history of a thread; an agent is given it in its first turn there (TU-31)."""
 
     async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         """The latest messages of the thread before this one, in order, as everybody there sees them."""
@@ -409,13 +409,13 @@ class CanDelete(Protocol):
 @runtime_checkable
 class CanType(Protocol):
     async def typing(self, route: Route, *, author: str = "") -> None:
-        """`author`: the agent that is at work."""
+        """`author`: the agent that is working."""
         ...
 
 
 @runtime_checkable
 class CanStopTyping(Protocol):
-    """Shows the typing sign until a message comes, so it has to be told when none will."""
+    """Shows the typing sign until a message is sent, so it has to be told when none will be."""
 
     async def stop_typing(self, route: Route) -> None:
         """The turn is over, whether it said anything or not."""
@@ -445,17 +445,17 @@ class CanPreview(Protocol):
     """Shows a draft without sending a message: a preview disappears by itself, or when the message comes."""
 
     def previews(self, route: Route) -> bool:
-        """Whether it can show previews there."""
+        """Whether the channel can show previews in this place."""
         ...
 
     async def preview(self, part: Part, draft: int) -> Outcome:
-        """Shows this in place of the last preview of the same draft."""
+        """Replaces the last preview of the same draft."""
         ...
 
 
 @runtime_checkable
 class LimitsFrameRate(Protocol):
-    """In some places a growing message may be changed less often than elsewhere."""
+    """Has places where a growing message may be changed less often than elsewhere."""
 
     def frame_rate(self, route: Route) -> tuple[int, float] | None:
         """How many changes are allowed there at once, and how many a second after that."""
@@ -464,7 +464,7 @@ class LimitsFrameRate(Protocol):
 
 @runtime_checkable
 class RelaysAgentMessages(Protocol):
-    """Delivers a message of one of our agents also as an incoming one, so that other agents get it (IN-25)."""
+    """Delivers a message of one of our agents as an incoming message, too, so that other agents receive it (IN-25)."""
 
     relays_agent_messages: Literal[True]
 
@@ -487,13 +487,13 @@ class ShowsSubagents(Protocol):
 
 @runtime_checkable
 class CanNotifyOperator(Protocol):
-    """Can tell the operator something that is not a message of the chat, if it is the operator who reads there."""
+    """Can show the operator a line that is not a message of the chat, in places where the operator is the reader."""
 
     async def notify_operator(self, route: Route, text: str) -> None: ...
 
 
 @runtime_checkable
 class NamesAgents(Protocol):
-    """Shows agents under names of its own, which what is told to its people should use."""
+    """Has its own names for agents; sentences to its people should use these."""
 
     def shown_agent(self, agent: str) -> str: ...

@@ -19,8 +19,8 @@ from rejoinder.room_log import RoomLogReader
 from rejoinder.setup import SetupQuestion
 
 DeliveryClass = Literal["native key", "short-window key", "read back", "blind"]
-"""How a message whose send was interrupted is followed up (DU-3): the platform takes each key once, takes it once
-within a short time, can be asked whether the message is there, or offers no way to find out."""
+"""What can be done about a message whose send was interrupted (DU-3). The platform takes each key only once, or only
+once within a short time, or can be asked whether the message is there, or offers no way to find out."""
 
 
 class Pace(Struct, frozen=True):
@@ -35,24 +35,25 @@ class Pace(Struct, frozen=True):
 
 
 class Setup(Struct, frozen=True, kw_only=True):
-    """What `rejoinder init` asks to write the section of a channel."""
+    """What `rejoinder init` asks before it writes the section of a channel."""
 
     offer: str
     """The question whether to set up this channel."""
     offered: bool = False
     """The answer if a person just presses Enter."""
     steps: str = ""
-    """What the person has to do on the platform first."""
+    """What the person has to do on the platform before these questions."""
     section: Mapping[str, Any] = {}
-    """Written without a question. A `${VARIABLE}` that is not set is asked for, so that the section can be verified."""
+    """Keys written without a question. `init` asks for the value of a `${VARIABLE}` that is not set, so that the
+    section can be verified."""
     asks: tuple[SetupQuestion, ...] = ()
     verified: bool = False
-    """Whether the section is tried as `rejoinder doctor` does, before the rest is asked."""
+    """Whether `init` tries the section, as `rejoinder doctor` does, before it asks the remaining questions."""
     asks_then: tuple[SetupQuestion, ...] = ()
     adds: Mapping[str, Any] = {}
-    """Further keys, written last."""
+    """More keys without a question, written last."""
     advice: str = ""
-    """Shown to the person in the end."""
+    """Shown to the person at the end."""
 
 
 class NoSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,53 +68,54 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     open: Callable[..., Channel] | None = None
     """Makes the channel, given its name and its settings; None: the connection is not written yet."""
     accounts: Callable[[Any], Mapping[str, Any]] | None = None
-    """For a channel with several accounts side by side (CH-4): the settings of each by its name. Each is opened by
-    itself, `open` then takes its `account`."""
+    """For a channel with several accounts side by side (CH-4): the settings of each account by its name. Each account
+    is opened separately; `open` then takes its name as `account`."""
     limits: Limits = Limits()
     can: frozenset[Ability] = frozenset({"reply", "react", "send"})
     """The abilities that directives may need and this platform has (OD-72)."""
     voice: VoiceForm = "opus"
     """The audio format of its voice notes (ME-3)."""
     files: FileLimits | None = None
-    """Which files the channel sends; None: it sends none."""
+    """The limits for files that the channel sends; None: it sends no files."""
     renderer: Renderer = MARKDOWN
     reactions: ReactionNames = ANY_EMOJI
     identity: Identity = ANYBODY
-    """The form of ids of people and groups there; lists of people in the settings accept nothing else."""
+    """The form of ids of people and groups on the platform; lists of people in the settings accept nothing else."""
     pace: Pace = Pace()
     delivery: DeliveryClass = "blind"
     edits: Literal["turn", "told"] = "turn"
-    """What an edit leads to if the message has been answered already: a turn, or one line in the agent's next turn
-    (CH-8)."""
+    """What happens when somebody edits a message that has been answered already: a new turn, or one line in the agent's
+    next turn (CH-8)."""
     replies_across_threads: bool = True
     """Whether a message in a thread can be a native reply to a message of the surrounding chat."""
     replies_are_threads: bool = False
-    """A native reply appears in the thread of the message it replies to. So an answer is a native reply only if the
-    agent or the configuration asks for that, and then all of its messages are (CH-31)."""
+    """Whether a native reply appears in the thread of the message it replies to. If so, an answer is a native reply
+    only if the agent or the configuration asks for it, and then all of its messages are (CH-31)."""
     private_needs_interaction: bool = False
-    """`[[ephemeral]]` works on answers to interactions only (CH-29)."""
+    """Whether `[[ephemeral]]` works only in answers to interactions (CH-29)."""
     opened_by: Literal["run", "page", "command"] = "run"
-    """`rejoinder run` opens a channel by itself, the page with its server; the terminal is opened by its command."""
+    """What opens the channel: `rejoinder run`, the server of the pages, or its own command (the terminal)."""
     by_default: bool = False
-    """Served, as by an empty section, where a configuration has no channel that `rejoinder run` serves."""
+    """Whether it is served with default settings if the configuration has no channel that `rejoinder run` serves."""
     only_one: str = ""
     """If a configuration can have only one of it, the reason, such as "there is one page"."""
     waits: Mapping[str, str] = {}
-    """Keys common to all channels whose changes take effect only after a restart here, each with the reason."""
+    """Keys common to all channels whose changes take effect on this one only after a restart, each with the reason."""
     setup: Setup | None = None
     """The questions of `rejoinder init`; None: it does not offer this channel."""
     manifest: Mapping[str, Any] = {}
     """The app manifest to paste on the platform; `rejoinder init --manifest KIND` prints it as JSON."""
     chat_problem: Callable[[RoomLogReader, str, Collection[str]], Awaitable[str]] | None = None
-    """For a channel that keeps its rooms in the gateway's store: why a message to this chat would be lost, by the
-    channel's log and the names of the agents; empty: it would not. None: only the platform knows its chats."""
+    """For a channel that keeps its rooms in the gateway's store: takes its log, a chat and the names of the agents, and
+    returns why a message to this chat would be lost, or nothing if it would not be. None: only the platform knows its
+    chats."""
     check: Callable[[Any, str | None], Awaitable[str]] | None = None
-    """What `rejoinder doctor` calls, with the settings and the gateway that runs already, if one does. None: the
-    channel is opened and, if it `CanCheck`, asked."""
+    """`rejoinder doctor` calls it with the settings and with the gateway that is already running, if any. None:
+    `doctor` opens the channel and asks it, if it `CanCheck`."""
 
 
 @runtime_checkable
 class BringsDeclaration(Protocol):
-    """Carries its own declaration, for a channel that a program passes in without installing it under a name."""
+    """Has its own declaration, for a channel that a program passes in without installing it under a name."""
 
     declaration: ChannelKind

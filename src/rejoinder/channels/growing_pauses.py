@@ -6,5 +6,5 @@ MOST_DOUBLINGS = 16
 
 
 def pause_after(failures: int, first: float, longest: float) -> float:
-    """Seconds, after so many failures in a row. Chance spreads them, so that not all bots come back at once."""
+    """Seconds, after so many failures in a row. A random part spreads them, so that not all bots come back at once."""
     return min(longest, first * 2 ** min(failures - 1, MOST_DOUBLINGS)) * random.uniform(0.5, 1.0)

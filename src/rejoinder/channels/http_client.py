@@ -1,4 +1,4 @@
-"""The connections to one platform's HTTP API, with one token that no sentence about a failure shows."""
+"""The connections to one platform's HTTP API, with one token, which no error message shows."""
 
 import aiohttp
 
@@ -15,7 +15,7 @@ PIECE = 65_536
 
 
 async def load_file(response: aiohttp.ClientResponse, limit: int) -> bytes | str:
-    """What the platform answers with, or why it is not taken."""
+    """The body of the platform's answer, or why it was not accepted."""
     if response.status != OK:
         return f"status {response.status}"
     content = bytearray()
@@ -27,7 +27,7 @@ async def load_file(response: aiohttp.ClientResponse, limit: int) -> bytes | str
 
 
 async def read_all(response: HttpResponse) -> bytes:
-    """Like the response's own `read`, which after the end asks once more for what follows."""
+    """Like the response's own `read`, but without its extra read after the end of the body."""
     content = response.content
     try:
         body = await content.readany()
@@ -40,7 +40,7 @@ async def read_all(response: HttpResponse) -> bytes:
 
 
 def status_of(response: HttpResponse) -> str:
-    """For people. Its words come from whoever answered, in any encoding."""
+    """The status line for people. The server chooses its words, and they may be in any encoding."""
     return f"{response.status} {repair_text(response.reason or '')}".strip()
 
 
@@ -70,7 +70,7 @@ class HttpClient:
         return self._opened().session
 
     async def post(self, url: str, body: bytes, connecting: aiohttp.ClientTimeout) -> HttpResponse:
-        """The answer; its connection comes back when it is read to its end or closed."""
+        """The response; its connection returns to the pool when it is read to its end or closed."""
         return await self._opened().post(url, body, connecting)
 
     async def close(self) -> None:

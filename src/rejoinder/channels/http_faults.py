@@ -1,4 +1,4 @@
-"""Whether a byte of a failed HTTP request can have reached the platform, and what people are told of it."""
+"""Whether a byte of a failed HTTP request can have reached the platform, and what people are told about it."""
 
 import asyncio
 from urllib.request import getproxies, proxy_bypass
@@ -17,10 +17,10 @@ NOT_WRITTEN = (
     aiohttp.InvalidURL,
 )
 FAILED = (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError)
-"""All that a request can raise, those that were not written included."""
+"""Everything that a request can raise, including failures before anything was written."""
 
 CONNECT_SECONDS = 10.0
-"""From the search for the address to the handshake."""
+"""Seconds, from looking up the address to the end of the handshake."""
 
 
 def was_written(problem: Exception) -> bool:
@@ -29,7 +29,7 @@ def was_written(problem: Exception) -> bool:
 
 
 def is_ours(problem: Exception) -> bool:
-    """Whether the fault lies with this process, so that nothing is said of the platform."""
+    """Whether the fault lies with this process, so that it says nothing about the platform."""
     return has_too_many_open(problem)
 
 
@@ -48,12 +48,12 @@ def timeout(seconds: float) -> aiohttp.ClientTimeout:
 
 
 def connect_timeout(seconds: float) -> aiohttp.ClientTimeout:
-    """For a caller that itself gives the call up after so many seconds."""
+    """A timeout for the connecting only, for a caller that itself gives up the call after so many seconds."""
     return aiohttp.ClientTimeout(total=None, connect=_to_connect(seconds))
 
 
 def _to_connect(seconds: float) -> float:
-    """Over before the whole call is: else nobody would know that nothing was written."""
+    """Shorter than the whole call: otherwise nobody would know that nothing was written."""
     return min(seconds * 0.9, CONNECT_SECONDS)
 
 

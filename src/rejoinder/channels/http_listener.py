@@ -1,7 +1,7 @@
 """Listens for a channel whose platform calls us. Anybody can reach it, so slow and idle connections are closed, and
 their number is limited.
 
-Whoever calls from this machine is a proxy, and may have all connections.
+A caller on this machine is taken for a proxy, and may use all connections.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ Take = Callable[[web.Request], Awaitable[web.Response]]
 
 
 class Address(Struct, frozen=True):
-    """Where to listen. `keys`: the settings that name it, for the sentence that says that it is taken."""
+    """Where to listen. `keys`: the settings that name the address, for the error that says it is in use."""
 
     host: str
     port: int
@@ -36,7 +36,7 @@ class Address(Struct, frozen=True):
 
 
 class HttpListener:
-    """Accepts connections one after the other."""
+    """Accepts connections one at a time."""
 
     def __init__(self, listening: socket.socket, server: web.Server, connections: OpenConnections) -> None:
         self._connections = connections
@@ -72,7 +72,7 @@ class HttpListener:
 
 @asynccontextmanager
 async def listening(address: Address, take: Take) -> AsyncGenerator[HttpListener]:
-    """`take` answers each request; it has not been read yet, so a caller can be refused before that."""
+    """`take` answers each request; the body has not been read yet, so a caller can be refused before that."""
     connections = OpenConnections(limits_here(LIMITS, SHARE), is_this_machine)
 
     async def counted(request: web.Request) -> web.Response:
@@ -94,7 +94,7 @@ async def listening(address: Address, take: Take) -> AsyncGenerator[HttpListener
 
 
 async def body_of(request: web.Request) -> bytes:
-    """Raises the answer for a body that is too large or takes too long."""
+    """Reads a body; if it is too large or takes too long, raises the HTTP answer that says so."""
     if (request.content_length or 0) > MOST_BYTES:
         raise web.HTTPRequestEntityTooLarge(MOST_BYTES, request.content_length or 0)
     try:

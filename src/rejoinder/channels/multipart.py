@@ -1,4 +1,4 @@
-"""A form with files as HTTP carries it, written piece by piece: its length is known before its first byte."""
+"""A multipart form with files, written piece by piece; its length is known before the first byte."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from secrets import token_hex
@@ -13,7 +13,7 @@ class Form:
         boundary = f"rejoinder-{token_hex(16)}"
         self.content_type = f"multipart/form-data; boundary={boundary}"
         self.is_written = False
-        """The last byte has been asked for. Before that no platform can have taken the form."""
+        """Whether the last byte has been read. Before that, no platform can have accepted the form."""
         self._fields = b"".join(
             _head(boundary, name) + (value.encode() if isinstance(value, str) else value) + b"\r\n"
             for name, value in fields.items()

@@ -1,4 +1,4 @@
-"""Calls that a platform did not answer, and what follows from that: pure, the same on every platform."""
+"""Calls that a platform did not answer, and what follows from that: pure, and the same for every platform."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ from rejoinder.channels.base import RetryAfter, Unknown
 
 
 class NotSent(Struct, frozen=True):
-    """The request never left us: it cannot have been obeyed."""
+    """The request never left this process, so the platform cannot have carried it out."""
 
     reason: str
     ours: bool = False
@@ -14,7 +14,7 @@ class NotSent(Struct, frozen=True):
 
 
 class NoResponse(Struct, frozen=True):
-    """The request left us, and no answer came that could be read: it may have been obeyed."""
+    """The request left this process, but no readable answer came: the platform may have carried it out."""
 
     reason: str
     ours: bool = False

@@ -1,4 +1,4 @@
-"""For channels that cannot go on before the store has answered."""
+"""For channels that cannot continue until the store has answered."""
 
 import asyncio
 import logging
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 async def when_available(ask: Callable[[], Awaitable[T]], pause: float) -> T:
-    """What the store answers, however long that takes (DU-15). `pause`: seconds between two attempts."""
+    """Waits for the store's answer, however long that takes (DU-15). `pause`: seconds between two attempts."""
     while True:
         try:
             return await ask()
         except StoreUnavailable as problem:
-            log.debug("%s", problem)  # the store itself says it once, in the log
+            log.debug("%s", problem)  # the store logs it once itself
             await asyncio.sleep(pause)

@@ -1,4 +1,4 @@
-"""Coroutines that run side by side, and end together."""
+"""Runs coroutines side by side until all have ended."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -6,7 +6,7 @@ from typing import Any
 
 
 async def together(*works: Coroutine[Any, Any, None]) -> None:
-    """Like `asyncio.gather`, but when one ends with an error the others are ended, too, and waited for."""
+    """Like `asyncio.gather`, but if one fails, the others are cancelled and waited for."""
     running: set[asyncio.Task[Any]] = set()
 
     async def noted(work: Coroutine[Any, Any, None]) -> None:
@@ -24,6 +24,6 @@ async def together(*works: Coroutine[Any, Any, None]) -> None:
         for task in running:
             task.cancel()
         raise
-    finally:  # if this was cancelled from outside, `gather` has told them: twice would interrupt how they clean up
+    finally:  # if this was cancelled from outside, `gather` has cancelled them: twice would interrupt their cleaning up
         if running:
             await asyncio.wait(running.copy())

@@ -1,4 +1,4 @@
-"""The command line: `commands` says which commands there are."""
+"""The command line; `commands` lists the commands."""
 
 import sys
 from typing import Final
@@ -14,9 +14,9 @@ def main() -> None:
         with without_collection():
             from rejoinder.cli.commands import app
         app()
-    except KeyboardInterrupt:  # the commands are still being loaded
+    except KeyboardInterrupt:  # while the commands are still being loaded
         sys.exit(INTERRUPTED)
     except SystemExit as end:
-        if process_end := sys.modules.get("rejoinder.cli.process_end"):  # only what runs a loop may be kept from ending
+        if process_end := sys.modules.get("rejoinder.cli.process_end"):  # loaded by programs with a loop
             process_end.end_if_kept(end.code)
         raise

@@ -1,4 +1,4 @@
-"""An address that a person typed, looked at before anything else is asked: how it is written, and who is there."""
+"""Checks an address as soon as a person has typed it: its form, and whether anything answers there."""
 
 import asyncio
 import os
@@ -17,11 +17,11 @@ SECONDS = 5.0
 PORTS = {"http": 80, "https": 443}
 
 Found = Literal["answers", "kept", "dropped"]
-"""Somebody is there; nobody is, and the person keeps it anyway, or does not."""
+"""Something answers there; or nothing does, and the person keeps the address anyway, or drops it."""
 
 
 def ask_address(question: str, default: str | None, misspelled: Callable[[str], str | None]) -> tuple[str, Found]:
-    """What was typed, once it is an address, and what was found there."""
+    """Asks until the person types an address. Returns it, and what was found there."""
 
     while True:
         said = str(typer.prompt(question, default=default)).strip()
@@ -35,7 +35,7 @@ def ask_address(question: str, default: str | None, misspelled: Callable[[str], 
 
 
 async def _nobody(address: str) -> str | None:
-    """Why nobody can be reached there; None where somebody can be, or where only a proxy knows."""
+    """Why nothing can be reached there; None if something can be, or if only a proxy could tell."""
     parts = urlsplit(address)
     if parts.scheme in getproxies():
         return None
@@ -49,7 +49,7 @@ async def _nobody(address: str) -> str | None:
         return problem.strerror
     except OSError as problem:
         return os.strerror(problem.errno) if problem.errno else str(problem)
-    except ValueError as problem:  # the port
+    except ValueError as problem:  # the port is wrong
         return str(problem)
     writer.close()
     return None

@@ -16,7 +16,7 @@ def back_up(
     as_json: AsJson = False,
     file: File = None,
 ) -> None:
-    """Copy the store as it is at this moment, the chat page with it; everything goes on meanwhile."""
+    """Copy the store, including the chat page, as it is at this moment; the gateway goes on meanwhile."""
     if not target.absolute().parent.is_dir():
         raise BadUse(f"there is no folder {target.parent} for the backup; make it first")
     if target.is_dir():
@@ -28,12 +28,12 @@ def back_up(
     if as_json:
         print_json({"file": str(target), "bytes": size})
     else:
-        print(f"{target}: {size:,} bytes. To restore it, put it in the place of the store.")
+        print(f"{target}: {size:,} bytes. To restore it, replace the store with it.")
 
 
 async def _copy(file: str | None, target: Path, force: bool) -> None:
     from rich.console import Console
 
     async with store_to_read(file) as store:
-        with Console(stderr=True).status(f"Copying to {target} ..."):  # animated on a terminal, silent elsewhere
+        with Console(stderr=True).status(f"Copying to {target} ..."):  # animated on a terminal, otherwise silent
             await store.backup(target, overwrite=force)

@@ -20,7 +20,7 @@ def bench(
 ) -> None:
     """Measure this machine: latency, throughput and memory of the gateway, with a store in this folder.
 
-    The agent and the channel take no time: what is measured is what rejoinder adds.
+    The agent and the channel take no time, so this measures what rejoinder adds.
     """
     from pathlib import Path
 
@@ -29,8 +29,8 @@ def bench(
     from rejoinder.cli.errors import run
     from rejoinder.programs.measuring import measure
 
-    must_be_writable(Path.cwd(), "go to another folder: the store it measures with is in this one")
-    with Console(stderr=True).status("Measuring ..."):  # animated on a terminal, silent elsewhere
+    must_be_writable(Path.cwd(), "go to another folder: the store for the measurement would be in this one")
+    with Console(stderr=True).status("Measuring ..."):  # animated on a terminal, otherwise silent
         figures = run(measure(messages, sessions, Path.cwd()))
     if as_json:
         print_json(figures)

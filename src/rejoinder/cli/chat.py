@@ -43,7 +43,7 @@ def chat(
 
 
 def folded(sentence: str, stream: TextIO) -> str:
-    """Wrapped between words on a terminal; one line elsewhere."""
+    """Wraps between words on a terminal; otherwise everything is one line."""
     if not stream.isatty():
         return sentence
     import shutil
@@ -53,7 +53,7 @@ def folded(sentence: str, stream: TextIO) -> str:
 
 
 def read_settings(file: str | None, overlay: "Overlay | None" = None) -> "Settings":
-    """The settings of the file that was named, or of the one in this folder, or the defaults; with the overlay."""
+    """The settings of the named file, or of the one in this folder, or the defaults; with the overlay."""
     import os
 
     from rejoinder.config.load import load

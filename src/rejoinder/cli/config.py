@@ -14,7 +14,7 @@ def show_config(
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of the file, for editors.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check the configuration and print what is in effect, without secrets."""
+    """Check the configuration and print the settings in effect, without secrets."""
     import os
     import sys
 

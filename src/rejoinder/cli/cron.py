@@ -1,4 +1,4 @@
-"""`rejoinder cron`: lists the jobs of the clock; the operator can run, pause or resume one (TU-27)."""
+"""`rejoinder cron`: lists the scheduled jobs; the operator can run, pause or resume one (TU-27)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -25,21 +25,21 @@ class ShownJob(Struct, frozen=True):
     schedule: str
     paused: bool
     state: str | None
-    """Of its last turn: `waiting`, `running`, `over` or `quarantined`."""
+    """The state of its last turn: `waiting`, `running`, `over` or `quarantined`."""
     next: datetime | None
     needs_schedule: bool
-    """It was resumed, and the gateway has not found its next tick yet."""
+    """Whether it was resumed and the gateway has not computed its next tick yet."""
     fired: datetime | None
     outcome: str | None
     detail: str
     passed: datetime | None
-    """When a tick passed without a turn."""
+    """The time of a tick that passed without a turn."""
     reason: str
     """Why it passed."""
 
 
 class JobChange(Struct, frozen=True):
-    """What was asked of which job, and the gateway that does it, with the keys of `--json`."""
+    """The request, its job, and the gateway that carries it out, with the keys of `--json`."""
 
     job: str
     asked: Action
@@ -131,7 +131,7 @@ def _next(job: ShownJob, now: datetime) -> str:
 
 
 def _last(job: ShownJob, now: datetime) -> str:
-    """The later of the last tick that was fired and the last that passed without a turn."""
+    """The last tick that was fired, or the last that passed without a turn, whichever is later."""
     from rejoinder.cli.layout import ago, one_line
 
     if job.passed is not None and (job.fired is None or job.passed > job.fired):

@@ -1,7 +1,7 @@
 """`rejoinder dead`: parts of answers that were given up or never confirmed, sent again or dropped (DE-33).
 
-Below them is what is quarantined (DU-2): turns (`t12`) and messages (`e34`) can be run again; what cannot be read, and
-sessions, can only be looked at.
+Below them are quarantined things (DU-2): turns (`t12`) and messages (`e34`) can be run again; sessions and unreadable
+rows can only be looked at.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 LISTED: "tuple[PartState, ...]" = ("dead", "held")
 PREFIXES = {"turn": "t", "message": "e"}
-"""What the ids of quarantined things begin with, so that they are not taken for those of parts."""
+"""The ids of quarantined things begin with these letters, to distinguish them from the ids of parts."""
 AT_ONCE = 200
-"""Parts in one write: the gateway waits while it lasts."""
+"""Parts changed in one write; the gateway waits for each write."""
 
 
 class ShownQuarantined(Struct, frozen=True):
@@ -37,7 +37,7 @@ class ShownQuarantined(Struct, frozen=True):
     at: datetime
     why: str
     retry: str
-    """What `--retry` takes for it; empty: it cannot be run again."""
+    """The id to give to `--retry`; empty: it cannot be run again."""
 
 
 class DeadPage(Struct, frozen=True):
@@ -47,16 +47,16 @@ class DeadPage(Struct, frozen=True):
 
 
 class DeadChange(Struct, frozen=True):
-    """What was done to which parts, with the keys of `--json`."""
+    """The changes and the parts they were made to, with the keys of `--json`."""
 
     resent: tuple[int, ...]
     dropped: tuple[int, ...]
     perhaps_twice: tuple[int, ...]
-    """Of those sent again: the parts that may have arrived before."""
+    """Those of the parts sent again that may have arrived before."""
     rerun: tuple[str, ...]
     """Turns and messages taken out of quarantine."""
     missed: int
-    """Parts that another writer moved on meanwhile."""
+    """Parts that another process has changed meanwhile."""
     gateway: str | None
 
 
@@ -218,7 +218,7 @@ def _sorted(wanted: Sequence[str]) -> tuple[list[int], list[str]]:
 
 
 async def _rerun(store: "OperatorStore", wanted: Sequence[str] | None) -> tuple[str, ...]:
-    """None: all that can be run again."""
+    """None: all things that can be run again."""
     from rejoinder.store.base import RequestEventRerun, RequestTurnRerun
 
     listed = {_reference(each): each for each in await store.quarantined(ALL) if each.number}
@@ -255,7 +255,7 @@ async def _named(store: "OperatorStore", ids: Sequence[int]) -> "tuple[StoredPar
 async def _write(
     store: "OperatorStore", parts: "Sequence[StoredPart]", verb: "Callable[[StoredPart], Verb[Any]]"
 ) -> "list[StoredPart]":
-    """Returns the parts that were changed; a part that another writer has moved on meanwhile is left alone."""
+    """Returns the parts that were changed; a part that another process has changed meanwhile is left alone."""
     done: list[StoredPart] = []
     for at in range(0, len(parts), AT_ONCE):
         several = parts[at : at + AT_ONCE]

@@ -1,4 +1,4 @@
-"""`rejoinder doctor`: whether a gateway of this configuration would work, and what to do where it would not."""
+"""`rejoinder doctor`: whether a gateway with this configuration would work, and what to do if it would not."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ class Report(Struct, frozen=True):
 
 
 def examine(as_json: AsJson = False, file: File = None) -> None:
-    """Check the configuration, agents, tokens, store, disk and clock; each line is ok, or what to do."""
+    """Check the configuration, agents, tokens, store, disk and clock; each line is ok or says what to do."""
     from rejoinder.cli.chat import settings_to_serve
     from rejoinder.cli.errors import run
     from rejoinder.config.load import FILE
@@ -57,7 +57,7 @@ async def _gather(first: "Finding", settings: "Settings", *, prints: bool) -> "t
     findings = [first]
     if prints:
         _tell(first)
-    with Console(stderr=True).status("Looking ...") as status:  # animated on a terminal, silent elsewhere
+    with Console(stderr=True).status("Looking ...") as status:  # animated on a terminal, otherwise silent
         async for each in examined(settings):
             findings.append(each)
             if prints:

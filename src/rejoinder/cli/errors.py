@@ -1,8 +1,8 @@
 """The one place where an error becomes a sentence and an exit status.
 
-0    fine
+0    success
 1    something failed
-2    wrong use or bad configuration
+2    wrong usage or bad configuration
 130  Ctrl-C, 141 closed pipe, 143 SIGTERM: the shell's own numbers, and nothing is printed
 """
 
@@ -77,9 +77,9 @@ class ErrorReportingGroup(TyperGroup):
 
 
 def _say_misuse(error: Exception) -> None:
-    """Prints what the library finds wrong with a command line in our own form: one line, also in a pipe."""
+    """Prints the library's error about a command line in our own form: one line, even in a pipe."""
     words, ctx = getattr(error, "format_message", None), getattr(error, "ctx", None)
-    if words is None or type(error).__name__ == "NoArgsIsHelpError":  # then the help is the answer
+    if words is None or type(error).__name__ == "NoArgsIsHelpError":  # the help was printed instead
         return
     sentence = words().rstrip(".")
     for kind in ("int range", "int"):

@@ -1,4 +1,4 @@
-"""How `rejoinder explain` looks to a person: who said what where, then each event on its way down the page."""
+"""The output of `rejoinder explain` for people: who said what where, then the events from top to bottom."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -30,7 +30,7 @@ def show(explained: Explanation) -> None:
     if explained.message:
         said = Text.assemble((f"message {harmless(explained.message)}", "bold"), (handle, "cyan"), f" from {sender}")
     else:
-        said = Text(f"handed over by {sender}" if sender else "a turn that no message asked for,", "bold")
+        said = Text(f"handed over by {sender}" if sender else "a turn that was not started by a message,", "bold")
     out.print(said + Text(f" in {harmless(where(route))}"))
     for event in explained.events:
         _show_event(out, event)

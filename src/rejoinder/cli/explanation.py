@@ -1,7 +1,7 @@
-"""What is recorded of a message, gathered from the store: the document behind `rejoinder explain`.
+"""Gathers all that the store has recorded about a message: the document behind `rejoinder explain`.
 
-A message has one event or more (it came, it was edited). An event is decided in stages and goes to one session or more,
-a session takes it into a turn, and a turn says parts. What the gateway answers by itself are parts of the event.
+A message has one or more events (it came, it was edited). An event is decided in stages and goes to one or more
+sessions, a session takes it into a turn, and a turn produces parts. The gateway's own answers are parts of the event.
 """
 
 from collections.abc import Sequence
@@ -77,12 +77,12 @@ class ExplainedEvent(Struct, frozen=True):
     stages: tuple[ExplainedStep, ...]
     sessions: tuple[ExplainedInput, ...]
     parts: tuple[ExplainedPart, ...]
-    """What the gateway itself answered: to a command, to a stranger."""
+    """The gateway's own answers, for example to a command or to a stranger."""
 
 
 class Explanation(Struct, frozen=True):
     message: str
-    """Empty where no message asked the agent: the clock did, or another agent that handed over."""
+    """Empty if the turn did not come from a message but from a scheduled job, or from another agent's handoff."""
     handle: str | None
     channel: str
     account: str
@@ -92,7 +92,7 @@ class Explanation(Struct, frozen=True):
     sender_name: str
     events: tuple[ExplainedEvent, ...]
     answer_of: str | None = None
-    """The message that was named, if it is one of ours; the message it answers is explained instead."""
+    """The message that was asked about, if it is one of ours; the message that it answers is explained instead."""
 
 
 class MessageReference(Struct, frozen=True):
@@ -126,7 +126,7 @@ async def explain(store: "StoreReader", wanted: MessageReference) -> Explanation
 
 
 async def _explained(store: "StoreReader", message: str, route: Route) -> Explanation:
-    """Explains a message of ours by the one it answers, even where its room also reported it as an event."""
+    """For a message of ours, explains the one it answers, even if its room also reported ours as an event."""
     events = await _events(store, message, route)
     indexed = await store.message(route, message)
     if events and (indexed is None or indexed.kind != "own"):

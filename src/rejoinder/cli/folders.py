@@ -6,8 +6,8 @@ from rejoinder.errors import BadUse
 
 
 def must_be_writable(folder: Path, instead: str) -> None:
-    """Raises BadUse, with what to do instead, before the person or the machine has done any work."""
-    from tempfile import TemporaryFile  # only when something is written
+    """Raises BadUse, which says what to do instead, before the person or the machine has done any work."""
+    from tempfile import TemporaryFile  # imported only when something is written
 
     try:
         with TemporaryFile(dir=folder):

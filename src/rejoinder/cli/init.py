@@ -1,7 +1,7 @@
-"""`rejoinder init`: a few questions, each answer verified where it can be, and a `rejoinder.toml` in the end.
+"""`rejoinder init`: asks a few questions, verifies each answer if it can, and writes a `rejoinder.toml`.
 
-Rule 1: a key or token is never written to the file: `${VARIABLE}` is, and the user is told which one to set.
-Rule 2: what is verified is what would run: the section is read and checked as `rejoinder doctor` does.
+Rule 1: a key or token is never written to the file, only `${VARIABLE}`, and the user is told which variable to set.
+Rule 2: the section is verified exactly as it would run: it is read and checked as `rejoinder doctor` does it.
 """
 
 import os
@@ -28,12 +28,13 @@ VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 class Secrets(dict[str, str]):
-    """What was typed to be verified, by variable; it is not kept."""
+    """The values that were typed for verification, by variable; they are not kept."""
 
     def __init__(self) -> None:
         super().__init__()
         self.doubted: set[str] = set()
-        """With these something did not work: they are asked for again, and Enter tries the same once more."""
+        """The variables whose values did not work: they are asked for again, and Enter tries the same value once
+        more."""
 
 
 def make_configuration(
@@ -108,7 +109,7 @@ def _agent(given: Secrets) -> dict[str, Any]:
 
 
 def _setups() -> list[tuple[str, "Setup"]]:
-    """What each channel declares for this, those that are served by default first."""
+    """What each channel declares for `init`; channels that are served by default come first."""
     from rejoinder.config.kinds import channel_kinds
 
     setups = [(name, kind.setup) for name, kind in channel_kinds().items() if kind.setup is not None]
@@ -131,7 +132,7 @@ def _channel(name: str, setup: "Setup", given: Secrets) -> dict[str, Any]:
 
 
 def _with_voice(sections: dict[str, dict[str, Any]], given: Secrets) -> dict[str, dict[str, Any]]:
-    """The same sections, with those of voice if it is wanted."""
+    """The same sections, with those for voice if the person wants it."""
     from rejoinder.media.voice_setup import CHANNEL, voice_offers
 
     offers = voice_offers()
@@ -150,15 +151,15 @@ def _with_voice(sections: dict[str, dict[str, Any]], given: Secrets) -> dict[str
 
 
 def _answered(name: str, section: dict[str, Any], asks: "tuple[SetupQuestion, ...]") -> "Found":
-    """As `_answers`, from the first question again where an address is dropped."""
+    """Like `_answers`, but begins again with the first question if the person drops an address."""
     while (found := _answers(name, section, asks)) == "dropped":
         pass
     return found
 
 
 def _answers(name: str, section: dict[str, Any], asks: "tuple[SetupQuestion, ...]") -> "Found":
-    """Puts the answers into the section, and says what was found at the addresses: once one is dropped, no more is
-    asked."""
+    """Puts the answers into the section and returns what was found at the addresses. Once the person drops one, no more
+    questions are asked."""
     found: Found = "answers"
     for ask in asks:
         answer: str | float
@@ -178,7 +179,7 @@ def _answers(name: str, section: dict[str, Any], asks: "tuple[SetupQuestion, ...
 
 
 def _address(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> "tuple[str, Found]":
-    """An address, and who is there."""
+    """Asks for an address; returns it and what was found there."""
     from rejoinder.cli.addresses import ask_address
 
     def misspelled(said: str) -> str | None:
@@ -188,7 +189,7 @@ def _address(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> "tu
 
 
 def _text(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> str:
-    """What was typed, once it can be the value of its key; Enter leaves out what is optional."""
+    """Asks until the answer can be the value of its key; Enter leaves out an optional key."""
     default = ask.default or ("" if ask.optional else None)
     while True:
         said = str(typer.prompt(f"  {ask.question}", default=default, show_default=bool(default))).strip()
@@ -200,13 +201,13 @@ def _text(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> str:
 
 
 def _decimal(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> float:
-    """A number for a key, with a fraction where the key takes one."""
+    """A number for a key, with a fraction if the key accepts one."""
     key = f"{name}.{ask.key}[0]" if ask.listed else f"{name}.{ask.key}"
     while True:
         said = str(typer.prompt(f"  {ask.question}", default=str(ask.default or 0))).strip()
         number = _as_number(said)
         if number is None or not ask.least <= number <= ask.most:
-            print(f"  It is a number from {ask.least} to {ask.most}.")
+            print(f"  Enter a number from {ask.least} to {ask.most}.")
             continue
         value = [str(number)] if ask.listed else number
         if number == ask.default or (wrong := _mistake({name: {**section, ask.key: value}}, key)) is None:
@@ -225,7 +226,7 @@ def _number(question: str, default: int, least: int, most: int) -> int:
         said: str = typer.prompt(question, default=str(default))
         if said.strip().isdecimal() and least <= int(said) <= most:
             return int(said)
-        print(f"  It is a whole number from {least} to {most}.")
+        print(f"  Enter a whole number from {least} to {most}.")
 
 
 # --- verified -------------------------------------------------------------------------------------
@@ -236,7 +237,7 @@ def _is_fine(name: str, section: Mapping[str, Any], given: Secrets) -> bool:
 
 
 def _are_fine(sections: Mapping[str, Mapping[str, Any]], given: Secrets) -> bool:
-    """Whether the sections work, or the user keeps them anyway."""
+    """Whether the sections work, or the user wants to keep them anyway."""
     from rejoinder.cli.errors import run
 
     written = _written(sections)
@@ -265,7 +266,7 @@ def _ask_secret(variable: str, given: Secrets) -> None:
 
 
 def _mistake(sections: Mapping[str, Mapping[str, Any]], key: str) -> str | None:
-    """What is wrong with the value of this key alone."""
+    """What is wrong with the value of this key; mistakes in other keys do not count."""
     from rejoinder.config.load import FILE, read
     from rejoinder.errors import BadConfiguration
 

@@ -1,4 +1,4 @@
-"""How the operator's screens look: ages, durations, tables, and text of strangers made harmless.
+"""The look of the operator's screens: ages, durations, tables, and harmless versions of strangers' texts.
 
 Rule 1: on a terminal long text is folded to its width; in a pipe every row is one line, for `grep`.
 Rule 2: what people wrote never moves the cursor or turns the text around (`harmless`).
@@ -19,7 +19,7 @@ from rejoinder.unicode_repair import one_line
 
 IN_A_PIPE = 10_000
 AT_ONCE = 200
-"""Rows that share their column widths on a terminal, so that the first of many are shown early."""
+"""How many rows share their column widths on a terminal; so the first of many rows are shown early."""
 COLOURS = {
     "answered": "green",
     "sent": "green",
@@ -46,7 +46,7 @@ def console() -> Console:
 
 
 def quoted(text: str, most: int = 400) -> Text:
-    """What a person wrote, in one line that is cut at the edge of the screen."""
+    """A person's text, in one line that is cut at the edge of the screen."""
     line = one_line(text)
     shortened = line if len(line) <= most else line[: most - 1] + "…"
     return Text(f"“{shortened}”" if line else "(no text)", style="italic", no_wrap=True, overflow="ellipsis")
@@ -69,7 +69,7 @@ def abbreviated(number: int) -> str:
 
 
 def ago(then: datetime, now: datetime) -> str:
-    """Roughly: the exact time is in `--json`."""
+    """A rough age; the exact time is in `--json`."""
     past = now - then
     if past < timedelta(minutes=1):
         return "just now" if past < timedelta(seconds=1) else f"{past.seconds} s ago"
@@ -88,8 +88,8 @@ Row = Sequence[Text]
 def print_table(
     out: Console, heads: Sequence[str], rows: Iterable[Row], right: Sequence[str] = (), indent: int = 0
 ) -> None:
-    """Columns whose heads are in `right` hold numbers. On a terminal the columns share its width; a text that is not to
-    be wrapped ends in an ellipsis."""
+    """Columns whose heads are in `right` hold numbers. On a terminal the columns share its width; a text that may not
+    be wrapped is cut with an ellipsis."""
     if not out.is_terminal:
         _print_lines(out, [[Text(head) for head in heads], *rows], [head in right for head in heads], indent)
         return
@@ -104,7 +104,7 @@ def print_table(
 
 
 def _print_lines(out: Console, rows: Sequence[Row], right: Sequence[bool], indent: int) -> None:
-    """Each row in one line, whatever its width, and thousands of them at once."""
+    """Prints each row in one line, whatever its width, thousands at once."""
     cells = [[cell.plain.replace("\n", "  ") for cell in row] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
@@ -116,5 +116,5 @@ def _print_lines(out: Console, rows: Sequence[Row], right: Sequence[bool], inden
 
 
 def shown_of(shown: int, total: int, order: str) -> str:
-    """Says that there is more, and how to see it; nothing when there is not."""
+    """Says that there are more and how to see them; empty if there are not."""
     return f"{shown:,} of {total:,}, {order}; --limit 0 shows all." if shown < total else ""

@@ -1,6 +1,6 @@
-"""The log on standard error: an entry is one line, whoever wrote the words in it.
+"""The log on standard error: an entry is always one line, whoever wrote its words.
 
-Texts of agents and people come into it: none of them begins a line of its own, moves the cursor or sets a colour.
+It may contain texts of agents and people; none of these can begin a new line, move the cursor or set a colour.
 """
 
 import logging
@@ -19,7 +19,7 @@ class LogLines(logging.Formatter):
         return super().formatMessage(record)
 
     def formatException(self, ei: Raised) -> str:
-        """A traceback has many lines; each is set in, so that none looks like an entry."""
+        """A traceback has many lines; they are indented, so that none looks like an entry."""
         return "\n".join(f"  {line}" for line in harmless(super().formatException(ei)).splitlines())
 
 
@@ -30,6 +30,6 @@ def log_to_stderr() -> None:
 
 
 def format_last_resort() -> None:
-    """Warnings of a command that keeps no log go to standard error by themselves: in the same way."""
+    """A command that keeps no log still prints warnings to standard error; they get the same form."""
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(LogLines("%(message)s"))

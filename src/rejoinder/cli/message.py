@@ -37,7 +37,7 @@ def try_message(
         bool, typer.Option("--jsonl", help='Read {"text", "as", "chat"} line by line, answer line by line.')
     ] = False,
 ) -> None:
-    """Try a message: what each stage would decide, and why."""
+    """Try a message: show what each stage would decide, and why."""
     from rejoinder import plugins
     from rejoinder.cli import json_lines
     from rejoinder.inbound.dry_run import as_document, rehearsal_rules

@@ -1,4 +1,4 @@
-"""How `rejoinder message` looks to a person: the outcome, what would be said, each stage with its reason."""
+"""The output of `rejoinder message` for people: the outcome, what would be said, each stage with its reason."""
 
 from rich.console import Console
 from rich.markup import escape

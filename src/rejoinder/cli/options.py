@@ -1,4 +1,4 @@
-"""Options that several commands share, and what each of them asks for."""
+"""Options that several commands share."""
 
 from typing import Annotated
 
@@ -30,12 +30,12 @@ def configuration(file: str | None) -> str | None:
 
 
 def most(limit: int) -> int:
-    """The limit as the store takes it."""
+    """The limit in the form that the store expects."""
     return limit or ALL
 
 
 def print_json(document: object) -> None:
-    """What `--json` asks for."""
+    """Prints the document for `--json`."""
     import sys
 
     import msgspec

@@ -1,4 +1,4 @@
-"""`rejoinder pair`: who waits to be let in, and lets them in; who is invited to the chat page, and invites them."""
+"""`rejoinder pair`: lists and lets in people who are waiting; lists and invites people to the chat page."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +24,7 @@ class Link(Struct, frozen=True):
 
 
 class AdmittedSender(Struct, frozen=True):
-    """Who was let in, and the gateway that was told, with the keys of `--json`."""
+    """The person who was let in, and the gateway that lets them in, with the keys of `--json`."""
 
     channel: str
     account: str
@@ -64,7 +64,7 @@ def pair(
 
 
 def _meant(word: str) -> str | None:
-    """What was probably to be typed. Should a code ever look like it, `approve CODE` still takes it."""
+    """The command that was probably meant. If a code should ever look like one, `approve CODE` still accepts it."""
     from rejoinder.config.wording import nearest
 
     return nearest(word, ("approve", "invite", "revoke"))

@@ -53,7 +53,7 @@ def shown(part: "StoredPart") -> ShownPart:
 
 
 MESSAGES = ("say", "open")
-"""Kinds of parts that are messages of their own; for any other the kind is shown."""
+"""Kinds of parts that are ordinary messages; for any other, the kind is shown."""
 
 
 def what(part: ShownPart, most: int = 400) -> "Text":

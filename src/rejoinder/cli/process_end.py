@@ -1,6 +1,5 @@
-"""The end of a process in which somebody else's code goes on: a task that takes no notice of being cancelled, or a
-thread that an async function has handed its work to. Python would wait for both, for ever; whoever told the gateway to
-end does not.
+"""Ends a process in which somebody else's code goes on: a task that ignores its cancellation, or a thread in which an
+async function does its work. Python would wait for both for ever; the person who ends the gateway will not.
 """
 
 import asyncio
@@ -12,14 +11,14 @@ from time import monotonic
 from typing import Final
 
 PATIENCE: Final = 1.0
-"""Seconds for what still runs when the work is done; all of it has been told to end before."""
+"""Seconds for tasks and threads that are still running when the work is done; all were told to end before."""
 THREADS: Final = "rejoinder-work"
-"""What the names of the threads begin with in which `asyncio.to_thread` works."""
-_kept = threading.Event()  # a task goes on, or something was not closed
+"""The beginning of the names of the threads that `asyncio.to_thread` uses."""
+_kept = threading.Event()  # set if a task goes on, or something was not closed
 
 
 class UnwaitedExecutor(ThreadPoolExecutor):
-    """That of the loop. It does not wait for its threads: `end_if_kept` does, for a moment."""
+    """The loop's executor. It does not wait for its threads; `end_if_kept` does so for a moment."""
 
     def __init__(self) -> None:
         super().__init__(thread_name_prefix=THREADS)
@@ -29,7 +28,7 @@ class UnwaitedExecutor(ThreadPoolExecutor):
 
 
 def close(runner: asyncio.Runner) -> None:
-    """Like `runner.close`, which waits for every task. Who interrupts it wants the end at once."""
+    """Like `runner.close`, but does not wait for ever for a task. Ctrl-C ends it at once."""
     try:
         if runner.run(_end_others()):
             runner.close()
@@ -41,7 +40,7 @@ def close(runner: asyncio.Runner) -> None:
 
 
 async def _end_others() -> bool:
-    """Cancels all other tasks; whether that has ended them."""
+    """Cancels all other tasks, and returns whether they have ended."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()

@@ -1,4 +1,4 @@
-"""`rejoinder reply`: what people would see of an agent's output, and what would be done."""
+"""`rejoinder reply`: shows what people would see of an agent's output, and what would be done."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -65,7 +65,7 @@ def reply(
 
 
 class _On(NamedTuple):
-    """The channel for which it is shown."""
+    """The channel whose limits and formatting are used."""
 
     name: str
     kind: "ChannelKind"
@@ -81,7 +81,7 @@ def _on(channel: str) -> _On:
 
 
 def _read(segments: list[str], size: int) -> "Iterator[tuple[str, list[ReplyEvent]]]":
-    """Each piece with the events it produced; last, the events of the end."""
+    """Each piece with the events it produced; then the events of the end."""
     from rejoinder.outbound.reader import ReplyReader
 
     reader = ReplyReader(registry=_registry())
@@ -163,7 +163,7 @@ def _heading(console: "Console", title: str, note: str = "") -> None:
 
 
 def _print_rows(console: "Console", rows: "list[tuple[Text, Text]]") -> None:
-    """Two columns, or one below the other where the first leaves the second too little room."""
+    """Two columns, or one below the other if the first leaves the second too little room."""
     from rich.text import Text
 
     width = max(left.cell_len for left, _ in rows)
@@ -178,7 +178,7 @@ def _print_rows(console: "Console", rows: "list[tuple[Text, Text]]") -> None:
 
 
 def _print_indented(console: "Console", text: "Text", by: int, first: "Text | None" = None) -> None:
-    """Wrapped for a terminal; a pipe gets the lines as they are, without trailing blanks."""
+    """Wraps for a terminal; a pipe gets the lines as they are, without trailing blanks."""
     from rich.text import Text
 
     room = max(8, console.width - by)
@@ -211,7 +211,7 @@ def _why_nothing(reading: "Reading") -> str:
         return "nothing: the agent chose silence"
     if any(directive.name not in _registry().shaping for directive in reading.directives):
         return "nothing: there is no text, only actions"
-    return "_(no response)_, where a person asked: there is no text and no action"
+    return "_(no response)_, if a person asked: there is no text and no action"
 
 
 def _print_done(console: "Console", reading: "Reading", on: "_On | None") -> None:
@@ -253,7 +253,7 @@ def _print_problems(console: "Console", reading: "Reading") -> None:
 
 
 def _print_steps(console: "Console", steps: "list[tuple[str, list[ReplyEvent]]]") -> None:
-    """Prints each piece that was fed, and what had become certain by then."""
+    """Prints each piece that was fed, and what was certain after it."""
     from rich.text import Text
 
     _heading(console, "As it streams", "fed, and what came out")

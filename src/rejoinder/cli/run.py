@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from rejoinder.runtime.cluster_member import ProcessRole
 
 OBEYED = "REJOINDER_OBEYED"
-"""The commands that restarted a gateway, handed to the one that starts."""
+"""The environment variable that hands the commands that caused a restart to the restarted gateway."""
 RETURNS = "REJOINDER_RETURNS"
-"""What it was called before that, among others on the same store."""
+"""The environment variable with the process's previous name, among others on the same store."""
 
 
 def run_gateway(
@@ -63,7 +63,7 @@ def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "Pr
     from rejoinder.programs.event_loop import fast_loop
     from rejoinder.programs.reloading import SettingsSource, Watch
 
-    watch = Watch(configuration(file) or FILE)  # before it is read, so that a write meanwhile counts as a change
+    watch = Watch(configuration(file) or FILE)  # before it is read, to notice a write meanwhile
     log_to_stderr()
 
     obeyed, returns = tuple(os.environ.pop(OBEYED, "").split()), os.environ.pop(RETURNS, "")
@@ -94,13 +94,13 @@ def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "Pr
 
 
 def restart_in_place(restart: "Restart") -> NoReturn:
-    """Runs the same command line in the same process: a supervisor sees no end of it. Login tokens stay valid."""
+    """Runs the same command line in the same process, so a supervisor does not see it end. Login tokens stay valid."""
     words = [word for word in sys.orig_argv[1:] if word != "--new-token"]
     sys.stdout.flush()
     sys.stderr.flush()
     try:
-        told = {OBEYED: " ".join(restart.obeyed), RETURNS: restart.returns}
-        os.execve(sys.executable, (sys.executable, *words), {**os.environ, **told})
+        added = {OBEYED: " ".join(restart.obeyed), RETURNS: restart.returns}
+        os.execve(sys.executable, (sys.executable, *words), {**os.environ, **added})
     except OSError as error:
         raise RejoinderError(f"it has ended and cannot be started again: {error.strerror}") from None
 

@@ -1,4 +1,4 @@
-"""`rejoinder send`: a message of the operator's, sent by the gateway like an answer."""
+"""`rejoinder send`: sends a message of the operator's by the gateway, like an answer."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SendReport(Struct, frozen=True):
-    """What is to be sent, and the gateway that sends it, with the keys of `--json`."""
+    """The planned message, and the gateway that sends it, with the keys of `--json`."""
 
     parts: tuple[int, ...]
     gateway: str | None
@@ -45,7 +45,7 @@ def send(
     from rejoinder.events import Route
 
     said = text if text is not None else _typed()
-    said.encode()  # refuses half a character, as in any argument: it would be sent as a question mark
+    said.encode()  # refuses half a character, as in any argument: the platform would get a question mark
     planned = finish(_plan(file, Route(channel, chat, thread, account), said, silent))
     if as_json:
         print_json(planned)

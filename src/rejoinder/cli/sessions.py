@@ -1,4 +1,4 @@
-"""`rejoinder sessions`: whose conversations there are, and what waits in them."""
+"""`rejoinder sessions`: lists the conversations, and what is waiting in them."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class StoreCopy(Struct, frozen=True):
-    """What was copied, with the keys of `--json`."""
+    """The result of a copy, with the keys of `--json`."""
 
     source: str
     target: str
@@ -24,7 +24,7 @@ class StoreCopy(Struct, frozen=True):
 
 
 class Rehomed(Struct, frozen=True):
-    """What has another home now, with the keys of `--json`."""
+    """The chats whose home has changed, with the keys of `--json`."""
 
     places: int
     shards: int
@@ -59,7 +59,7 @@ def _copy(source: str, target: str, as_json: bool) -> None:
     from rejoinder.programs.store_moves import copy_store
     from rejoinder.wiring.stores import shown
 
-    with Console(stderr=True).status("Copying ...") as status:  # animated on a terminal, silent elsewhere
+    with Console(stderr=True).status("Copying ...") as status:  # animated on a terminal, otherwise silent
         copied = copy_store(source, target, lambda told: status.update(f"Copying: {told}"))
     if as_json:
         print_json(StoreCopy(shown(source), shown(target), {each.table: each.rows for each in copied}))
@@ -86,4 +86,4 @@ def _rehome(file: str | None, shards: int | None, as_json: bool) -> None:
     if as_json:
         print_json(Rehomed(places, count))
     else:
-        print(f"{places} chats have another home now; {count} shards. Start the gateways with this configuration.")
+        print(f"{places} chats have a new home now; {count} shards. Start the gateways with this configuration.")

@@ -1,4 +1,4 @@
-"""How a command gets at the store: found through the configuration, and opened even while a gateway runs on it."""
+"""Opens the store for a command: it is found through the configuration, even while a gateway runs on it."""
 
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
@@ -41,7 +41,7 @@ async def store_to_write(file: str | None) -> "AsyncGenerator[OperatorStore]":
 
 
 def store_url(file: str | None) -> str:
-    """The store of the configuration that was named, or of the one in this folder, or the default one."""
+    """The store of the named configuration, or of the one in this folder, or the default one."""
     import os
 
     from rejoinder.config.kinds import no_such_store

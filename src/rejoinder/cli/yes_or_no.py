@@ -1,4 +1,4 @@
-"""A question that is answered with yes or no; anything else is asked again, with what to type."""
+"""Asks a question that is answered with yes or no; after anything else it says what to type, and asks again."""
 
 import typer
 
@@ -6,7 +6,7 @@ YES, NO = ("y", "yes"), ("n", "no")
 
 
 def ask_yes_or_no(question: str, *, default: bool) -> bool:
-    """Nothing typed is the default."""
+    """Enter means the default."""
     while True:
         choices = "Y/n" if default else "y/N"
         said = str(typer.prompt(f"{question} [{choices}]", default="", show_default=False)).strip().lower()

@@ -1,4 +1,4 @@
-"""The record of `[agents.defaults]`; that of each kind of agent stands in its declaration."""
+"""The record of `[agents.defaults]`; each kind of agent has its record in its declaration."""
 
 from typing import Annotated, Literal
 
@@ -21,17 +21,17 @@ class HumanDelay(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AgentDefaults(LevelDefaults, frozen=True, forbid_unknown_fields=True):
-    """What holds for every agent unless a session or the agent says otherwise."""
+    """Settings for every agent, unless a session or the agent overrides them."""
 
     typing_interval_seconds: Annotated[float, Meta(gt=0)] = 6
-    """How often typing is shown again while a run is open."""
+    """How often the typing sign is renewed while a run is open."""
     block_streaming_default: bool = False
     """Long answers go out in blocks as they are written, on every channel whose own `streaming` is unset."""
     context_tokens: Count | None = None
     """How many tokens of context a session may use. After a turn that goes beyond it, the conversation is shortened,
     where the agent's kind can do that. Unset: it is shortened when the model says that its context is full."""
     memory_flush: bool = True
-    """Before a conversation is shortened, the agent gets a turn in which it can write down what it must not forget."""
+    """Before a conversation is shortened, the agent gets a turn to write down what it must not forget."""
     describer: Text | None = None
     """The agent that describes pictures for agents that cannot see them; unset: those are only told that there is a
     picture."""

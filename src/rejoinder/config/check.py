@@ -1,7 +1,7 @@
-"""What no single key can know: agents that exist, channels that exist, ids that are ids, zones, patterns.
+"""Checks that need more than one key: agents and channels that exist, ids that are ids, zones, patterns.
 
-Each check is a function from the settings to complaints, and stands in CHECKS. A check may see settings in
-which a wrong value was replaced by its default; complaints about such keys are not passed on.
+Each check is a function from the settings to complaints, listed in CHECKS. A check may see settings in which a wrong
+value was replaced by its default; complaints about such keys are not passed on.
 """
 
 import re
@@ -23,16 +23,16 @@ Complaint = tuple[Path, str]
 
 
 class KnownNames(NamedTuple):
-    """The names that may be referred to, those of agents and channels with mistakes included."""
+    """The names that may be referred to, including those of agents and channels with mistakes."""
 
     agents: frozenset[str]
     channels: dict[str, str]
-    """Channel name to kind. Every kind counts as a name too, so that a channel may be taken out for a while."""
+    """Channel name to kind. Every kind counts as a name, too, so that a channel may be taken out for a while."""
     served: Callable[[], frozenset[str]]
-    """The channels that `run` serves: a job can speak only in one of these. Asked only where there is a job or a
-    program, as without a channel every kind has to be loaded."""
+    """The channels that `run` serves: a job can speak only in one of these. Called only if there is a job or a program,
+    because if no channel is configured, every kind has to be loaded."""
     only_one: Mapping[str, str]
-    """The kinds of which there is at most one, and why."""
+    """The kinds of which a configuration can have only one, with the reason."""
 
 
 def check(
@@ -80,7 +80,7 @@ def _one_of_a_kind(settings: Settings, known: KnownNames) -> Iterator[Complaint]
 
 @runtime_checkable
 class Checked(Protocol):
-    """Settings of a channel or an agent that can be wrong together, where each by itself is right."""
+    """Settings of a channel or an agent that are right by themselves but wrong together."""
 
     def problems(self) -> Iterable[tuple[tuple[str | int, ...], str]]:
         """Keys and sentences."""
@@ -155,7 +155,7 @@ def _channel(path: Path, name: str, known: KnownNames) -> Iterator[Complaint]:
 
 
 class IdList(NamedTuple):
-    """A list of ids: whom it names, and the channel it belongs to, if it belongs to one."""
+    """A list of ids: whom it names, and its channel, if it belongs to one."""
 
     path: Path
     entries: tuple[str, ...]

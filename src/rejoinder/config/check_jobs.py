@@ -1,4 +1,4 @@
-"""What is wrong with jobs of the clock: times that cannot be read, and where in the text, and unknown names."""
+"""Finds mistakes in scheduled jobs: unreadable times, with the place in the text, and unknown names."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What no single key of `[api.tokens.*]` and `[hooks.*]` can know."""
+"""Checks of `[api.tokens.*]` and `[hooks.*]` that need more than one key."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -12,7 +12,7 @@ from rejoinder.secret import Secret
 
 
 def check_programs(settings: Settings, agents: frozenset[str], channels: frozenset[str]) -> Iterator[tuple[Path, str]]:
-    """`channels`: those that are configured."""
+    """`channels`: the configured ones."""
     owners: dict[str, str] = {}
     for name, program in settings.api.tokens.items():
         here: Path = ("api", "tokens", name)

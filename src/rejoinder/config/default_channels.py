@@ -1,4 +1,4 @@
-"""What is served where no channel is configured: each kind that declares it, with the settings of an empty section."""
+"""The channels to serve if none is configured: each kind that declares this, with the settings of an empty section."""
 
 from contextlib import suppress
 
@@ -9,7 +9,8 @@ from rejoinder.errors import BadConfiguration
 
 
 def default_channels(kinds: Kinds = INSTALLED) -> dict[str, ConfiguredChannel]:
-    """Each under the name of its kind. One that cannot be loaded, or needs a key, is left out: nobody named it."""
+    """Each under the name of its kind. A kind that cannot be loaded, or needs a key, is left out: nobody asked for
+    it."""
     channels: dict[str, ConfiguredChannel] = {}
     for name in kinds.channels:
         with suppress(BadConfiguration):

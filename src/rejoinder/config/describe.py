@@ -26,7 +26,7 @@ from rejoinder.tables import table
 
 
 def sentences(record: type[Struct]) -> dict[str, str]:
-    """Field name to the sentence under it, or in its `Meta`; those of the records it extends included."""
+    """Field name to the sentence under it or in its `Meta`, including fields of the records that it extends."""
     fields = cast("mi.StructType", mi.type_info(record)).fields
     found = {field.name: sentence for field in fields if (sentence := _in_meta(field.type))}
     for part in reversed(record.__mro__):
@@ -44,7 +44,7 @@ def _written_under(module: str) -> Mapping[str, Mapping[str, str]]:
     try:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
     except (OSError, TypeError, KeyError):
-        return {}  # an installation without sources: the schema is whole but for its descriptions
+        return {}  # an installation without sources: the schema only lacks its descriptions
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     return {node.name: _sentences_in(node) for node in classes}
 
@@ -83,7 +83,7 @@ def json_schema() -> dict[str, Any]:
     all_records = list(_with_inner(records))
     refs, definitions = _components(all_records)
     named = dict(zip(all_records, refs, strict=True))
-    # Records of other packages may all be called Settings: only the reference knows the name of each.
+    # Records of several packages may all be called Settings: only the reference has the unique name of each.
     defined = {record: definitions[ref["$ref"].removeprefix("#/$defs/")] for record, ref in named.items()}
     for record in all_records:
         _add_sentences(defined[record], sentences(record))
@@ -125,7 +125,7 @@ def json_schema() -> dict[str, Any]:
                 "additionalProperties": named[CronJob],
             },
             "hooks": {
-                "description": "Programs that are told what happens: one table for each.",
+                "description": "Programs that are notified of events: one table for each.",
                 "type": "object",
                 "additionalProperties": named[HookSettings],
             },
@@ -158,7 +158,7 @@ def _secret_schema(kind: type) -> dict[str, Any]:
 
 
 def _with_inner(records: list[type[Struct]]) -> dict[type[Struct], None]:
-    """The records and all that are used inside them, each once and in a steady order."""
+    """The records and all records inside them, each once and in a stable order."""
     found: dict[type[Struct], None] = {}
 
     def visit(kind: mi.Type) -> None:
@@ -201,7 +201,7 @@ def _merge(schema: dict[str, Any], common: Mapping[str, Any]) -> None:
 
 def _add_kind(schema: dict[str, Any], kind: str, *, required: bool) -> None:
     about = f"What this is: {schema.get('description', kind)}"
-    if (other := schema["properties"].get("kind")) is not None:  # two kinds with one record, as those without settings
+    if (other := schema["properties"].get("kind")) is not None:  # two kinds with the same record
         either = [*other.get("anyOf", (other,)), {"const": kind, "description": about}]
         schema["properties"]["kind"] = {"anyOf": either, "description": "What this is."}
         return

@@ -1,9 +1,9 @@
-"""One key of a configuration's text set or removed; every other byte, comments included, stays (IN-61).
+"""Sets or removes one key in a configuration's text; every other byte stays, including comments (IN-61).
 
-Rule 1: only what may be laid over the file by `/debug` may be written into it, and no secret: `overlay.read_key` and
+Rule 1: only keys that `/debug` may lay over the file may be written, and no secrets: `overlay.read_key` and
         `holds_secret` refuse the rest.
 Rule 2: values are taken literally: `${VAR}` is written as `$${VAR}`.
-Rule 3: the new text has to say exactly the old one with this key changed; otherwise nothing is written.
+Rule 3: the new text must mean exactly the old one with this key changed; otherwise nothing is written.
 """
 
 import tomllib
@@ -50,7 +50,7 @@ def without_key(text: str, key: Key) -> str:
 
 
 def holds_secret(settings: Settings, key: Key) -> bool:
-    """Whether a secret stands under this key, or an address with a password in it; not for keys of agents."""
+    """Whether this key holds a secret, or an address with a password in it; not for keys of agents."""
     section, *rest = key
     found: list[Any] = [getattr(settings, section, None)]
     if section == "channels":
@@ -99,7 +99,7 @@ def _literal(value: Any) -> Any:
 
 
 def _tomlkit() -> Any:
-    """Imported late: only who writes a configuration needs it."""
+    """Imported late, because it is needed only to write a configuration."""
     return import_module("tomlkit")
 
 

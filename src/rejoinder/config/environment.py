@@ -13,11 +13,11 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class NotFilledIn:
-    """Stands where a text could not be filled in; its mistake is already noted."""
+    """Takes the place of a text that could not be filled in; the mistake is already noted."""
 
 
 def fill_in(value: Any, environment: Mapping[str, str], wrong: Callable[[Path, str], None], path: Path = ()) -> Any:
-    """The same values with each `${VAR}` replaced; `wrong` is told of each that cannot be, with its key."""
+    """The same values with each `${VAR}` replaced; `wrong` is called, with the key, for each that cannot be."""
     match value:
         case str() if "${" in value:
             return _filled(value, environment, lambda sentence: wrong(path, sentence))

@@ -1,4 +1,4 @@
-"""What each floor gets of the configuration."""
+"""The part of the configuration that each floor gets."""
 
 from rejoinder.config.kinds import identity_on
 from rejoinder.config.schema import Settings
@@ -7,7 +7,7 @@ from rejoinder.turns.modes import DropPolicy, Grouping, Mode, QueueOverride
 
 
 def inbound_settings(settings: Settings) -> InboundSettings:
-    """The part the inbound floor reads; `make_rules` makes it ready."""
+    """The part for the inbound floor; `make_rules` prepares it for use."""
     return InboundSettings(
         channels={name: channel.common for name, channel in settings.channels.items()},
         kinds={name: channel.kind for name, channel in settings.channels.items()},
@@ -49,6 +49,6 @@ def queue_of_gateway(settings: Settings) -> QueueOverride:
 
 
 def queue_of_channel(settings: Settings, channel: str) -> QueueOverride | None:
-    """`messages.queue.by_channel`, of this one."""
+    """This channel's entry in `messages.queue.by_channel`."""
     mode = settings.messages.queue.by_channel.get(channel)
     return None if mode is None else QueueOverride(mode=Mode(mode))

@@ -1,4 +1,5 @@
-"""Whom a list means. Ids stay; a name can be given up and taken by another person, so names are refused."""
+"""The people that a list names. An id stays with its owner; a name can be taken by another person, so names are
+refused."""
 
 from collections.abc import Mapping
 
@@ -11,7 +12,7 @@ from rejoinder.inbound.ids import split
 def id_problem(entry: str, whom: Whom, kinds: Mapping[str, str], channel: str | None = None) -> str | None:
     """What is wrong with an entry of a list, or None. `kinds`: the kind of each channel that may be named.
 
-    In a list that belongs to a `channel` the bare id is enough; elsewhere the entry must name its channel.
+    In a list that belongs to a `channel` the id alone is enough; elsewhere the entry must name its channel.
     """
     named, _, id = split(entry)
     if named is None and channel is None:

@@ -1,4 +1,4 @@
-"""The records of `[cron.*]` and of heartbeats: turns that the clock begins."""
+"""The records of `[cron.*]` and of heartbeats: turns that begin at set times."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class TimedTurn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where a turn of the clock is said, and what it remembers."""
+    """Where a scheduled turn speaks, and what it remembers."""
 
     channel: Text | None = None
     """The channel that the answer goes to; unset: it is stored and logged."""
@@ -41,14 +41,14 @@ class CronJob(TimedTurn, frozen=True, kw_only=True, forbid_unknown_fields=True):
     zone: str = "UTC"
     """The time zone of `schedule` and `at`, by its IANA name: `Europe/Berlin`."""
     agent: Text | None = None
-    """Who is asked; unset: the agent of its channel, or the only one there is."""
+    """The agent that is asked; unset: the agent of its channel, or the only one there is."""
     missed: Literal["once", "skip"] = "once"
     """What happens to runs that were due while no gateway ran: one turn for all of them (`once`), or nothing
     (`skip`)."""
 
 
 class HeartbeatSettings(TimedTurn, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Turns the agent has for itself, to look after things. Unset keys are as in `agents.defaults.heartbeat`."""
+    """Turns in which the agent looks after things by itself. Unset keys are as in `agents.defaults.heartbeat`."""
 
     every: Interval | None = None
     """How often; unset: `30m`."""
@@ -68,7 +68,7 @@ class HeartbeatSettings(TimedTurn, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class EveryAgent(Struct, frozen=True):
-    """What every agent may have, whatever its kind."""
+    """Keys that agents of every kind may have."""
 
     heartbeat: HeartbeatSettings | None = None
     """Regular turns of the agent without a message, to look after things. The table turns them on, even if it is empty:
@@ -76,7 +76,7 @@ class EveryAgent(Struct, frozen=True):
 
 
 def merged(own: HeartbeatSettings, usual: HeartbeatSettings) -> HeartbeatSettings:
-    """An agent's own settings, and those of all agents where it has none."""
+    """An agent's own settings, completed with those of all agents."""
     own_values = {name: getattr(own, name) for name in own.__struct_fields__}
     return HeartbeatSettings(
         **{name: getattr(usual, name) if value is None else value for name, value in own_values.items()}

@@ -1,7 +1,6 @@
-"""Every kind of agent, channel and store that a configuration may name: ours and those of other packages.
+"""Finds every kind of agent, channel and store that a configuration may name: ours and those of other packages.
 
-A kind is found by its name and imported when it is asked for, so a file is checked without loading what it does not
-name.
+A kind is found by its name and imported when it is needed, so a file is checked without loading kinds it does not name.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,14 +19,14 @@ Kind = TypeVar("Kind")
 
 
 class Kinds(NamedTuple):
-    """The kinds of agent and channel there are, each with its declaration."""
+    """All kinds of agents and channels, each with its declaration."""
 
     agents: Mapping[str, AgentKind]
     channels: Mapping[str, ChannelKind]
 
 
 def channel_kind(name: str) -> ChannelKind:
-    """What a kind of channel declares. One of ours without a connection gives way to that of another package."""
+    """The declaration of a kind of channel. If ours has no connection yet, another package's takes precedence."""
     module = plugins.find("channel", name)
     kind = module.CHANNEL
     if plugins.gives_way(module) and name in plugins.from_packages("channel"):
@@ -44,12 +43,12 @@ def identity_on(kind: str) -> Identity:
 
 
 def waits_on(kind: str) -> Mapping[str, str]:
-    """Which keys of all channels wait for a start on this kind of channel, and why."""
+    """The keys, among those of all channels, whose changes wait for a restart on this kind, and why."""
     return channel_kind(kind).waits if plugins.exists("channel", kind) else {}
 
 
 def channel_kinds() -> dict[str, ChannelKind]:
-    """Every kind of channel that can be loaded, by name: one that nobody named need not work."""
+    """Every kind of channel that can be loaded, by name. The others are left out, since nobody asked for them."""
     kinds: dict[str, ChannelKind] = {}
     for name in plugins.names("channel"):
         with suppress(BadConfiguration):
@@ -58,7 +57,7 @@ def channel_kinds() -> dict[str, ChannelKind]:
 
 
 def agent_kind(name: str) -> AgentKind:
-    """What a kind of agent declares."""
+    """The declaration of a kind of agent."""
     module = plugins.find("agent", name)
     if not isinstance(module.AGENT, AgentKind):
         raise BadConfiguration(f"{module.__name__} is not an agent: its AGENT is not an AgentKind")
@@ -66,7 +65,7 @@ def agent_kind(name: str) -> AgentKind:
 
 
 def agent_kinds() -> dict[str, AgentKind]:
-    """Every kind of agent that can be loaded, ours first: one that nobody named need not work."""
+    """Every kind of agent that can be loaded, ours first. The others are left out, since nobody asked for them."""
     kinds: dict[str, AgentKind] = {}
     for name in sorted(plugins.names("agent"), key=lambda name: (name in plugins.from_packages("agent"), name)):
         with suppress(BadConfiguration):
@@ -75,7 +74,7 @@ def agent_kinds() -> dict[str, AgentKind]:
 
 
 class _Installed(Mapping[str, Kind]):
-    """What each kind declares, by its name."""
+    """The declaration of each kind, by its name."""
 
     def __init__(self, of: str, declared: Callable[[str], Kind]) -> None:
         self._of = of
@@ -97,18 +96,18 @@ class _Installed(Mapping[str, Kind]):
 
 
 INSTALLED = Kinds(_Installed("agent", agent_kind), _Installed("channel", channel_kind))
-"""What is installed here."""
+"""The kinds that are installed here."""
 
 
 def unsupported_keys(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Which keys of a file that could be read do not work yet, and what to do instead."""
+    """Keys of a readable file that do not work yet, and what to do instead."""
     for name, channel in settings.channels.items():
         if (why := channel_to_come(channel.kind)) is not None:
             yield ("channels", name), why
 
 
 def channel_to_come(kind: str) -> str | None:
-    """Why this channel cannot be served; None where it can."""
+    """Why this channel cannot be served; None if it can."""
     if channel_kind(kind).open is not None:
         return None
     here = [name for name, each in channel_kinds().items() if each.open and each.opened_by != "command"]
@@ -116,7 +115,7 @@ def channel_to_come(kind: str) -> str | None:
 
 
 def store_kind(url: str) -> StoreKind:
-    """What the engine of this address declares."""
+    """The declaration of the engine for this address."""
     if (why := no_such_store(url)) is not None:
         raise BadConfiguration(f"gateway.store: {why}")
     module = plugins.find("store", url.partition(":")[0])
@@ -126,16 +125,16 @@ def store_kind(url: str) -> StoreKind:
 
 
 def shared_stores() -> str:
-    """How the addresses of stores begin that several processes can share, for people."""
+    """For people: the beginnings of store addresses that several processes can share."""
     found: list[str] = []
     for name in plugins.names("store"):
-        with suppress(BadConfiguration):  # one that nobody named need not work
+        with suppress(BadConfiguration):  # nobody asked for this kind, so it may fail
             found += [f"{name}:..."] if store_kind(f"{name}:").share is not None else []
     return " or ".join(found)
 
 
 def store_file(url: str) -> str | None:
-    """The file that the address of a store names; None where the engine keeps none, or keeps it in memory."""
+    """The file that the address of a store names; None if the engine has no file, or keeps it in memory."""
     return None if is_in_memory(url) or not _is_in_file(url) else url.partition(":")[2]
 
 
@@ -145,12 +144,12 @@ def is_in_memory(url: str) -> bool:
 
 
 def _is_in_file(url: str) -> bool:
-    """False where there is no such engine, too: whoever opens it says so."""
+    """Also False if there is no such engine: opening the store reports that."""
     return no_such_store(url) is None and store_kind(url).in_file
 
 
 def no_such_store(url: str) -> str | None:
-    """Why no engine can open this address; None where one can."""
+    """Why no engine can open this address; None if one can."""
     scheme = url.partition(":")[0]
     if plugins.exists("store", scheme):
         return None

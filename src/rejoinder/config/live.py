@@ -1,10 +1,10 @@
-"""Which changes of a file take effect with the next message, and which at the next start.
+"""Decides which changes of a file take effect with the next message, and which at the next start.
 
-Rule 1: every key stands in WHEN, which decides; a kind of channel may declare that more keys wait there. `*` are the
-        keys of an agent's or a channel's own kind.
-Rule 2: a key that has to wait keeps its old value, so the settings in effect are always consistent: a channel is given
-        no agent that does not run yet.
-Rule 3: messages name keys, never values: some of them are secrets.
+Rule 1: WHEN has an entry for every key; a kind of channel may declare that more keys wait. `*` stands for the keys of
+        an agent's or a channel's own kind.
+Rule 2: a key that has to wait keeps its old value, so the settings in effect are always consistent: a channel never
+        gets an agent that does not run yet.
+Rule 3: messages name keys, never values, because some values are secrets.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ from rejoinder.tables import table
 
 AT_ONCE = ""
 OPEN = "it is connected already"
-WHOSE = "a conversation under way would go on in two sessions"
+WHOSE = "a conversation in progress would continue in two sessions"
 NOT_HERE = "its agent does not run yet"
 
 WHEN: Mapping[str, Mapping[str, str]] = {
@@ -99,7 +99,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
     "commands": {
         "owner_allow_from": AT_ONCE,
         "allow_from": AT_ONCE,
-        "text": "platforms are given their menu of commands at a start",
+        "text": "platforms get their menu of commands at a start",
         "bash": AT_ONCE,
         "config": AT_ONCE,
         "debug": AT_ONCE,
@@ -119,8 +119,8 @@ WHEN: Mapping[str, Mapping[str, str]] = {
     "cron.NAME": {"*": AT_ONCE},
     "hooks.NAME": {"*": AT_ONCE},
 }
-"""Section and key, and why it has to wait for a start. A kind of channel may declare that more of the keys of
-`channels.NAME` wait there.
+"""Section and key, and why it has to wait for a start. A kind of channel may declare more such keys of
+`channels.NAME`.
 
 Adding or removing an agent or a channel always waits: much else refers to it."""
 
@@ -159,7 +159,7 @@ class _Merge:
         self.later: list[str] = []
 
     def record(self, path: tuple[str, ...], old: Any, new: Any, when: Mapping[str, str]) -> Any:
-        """The old record with those of the new values that need not wait."""
+        """The old record, with the new values that need not wait."""
         values: dict[str, Any] = {}
         for key in _changed(old, new):
             why = when[key if key in when else "*"]
@@ -180,7 +180,7 @@ class _Merge:
             self.later.append(dotted(path if new is None else (*path, "kind")))
             return old
         if not isinstance(new.settings, Struct):
-            return old  # a kind that was named without a section has no keys
+            return old  # a kind that is used without a section has no keys
         if new.heartbeat != old.heartbeat:
             self.now.append(dotted((*path, "heartbeat")))
         return ConfiguredAgent(
@@ -196,7 +196,7 @@ class _Merge:
             return old
         when = {**WHEN["channels.NAME"], **waits_on(old.kind)}
         if not {*new.common.agents, new.common.agent} <= {*agents, None}:
-            # Where the file does not set bot_messages, it follows from the agents.
+            # If the file does not set bot_messages, its value follows from the agents.
             when |= dict.fromkeys(("agent", "agents", "bot_messages"), NOT_HERE)
         common = self.record(path, old.common, new.common, when)
         if all(each.common.bot_messages == usual_bot_messages(each.common) for each in (old, new)):
@@ -213,7 +213,7 @@ class _Merge:
     def jobs(
         self, old: Mapping[str, CronJob], new: Mapping[str, CronJob], agents: Mapping[str, ConfiguredAgent]
     ) -> dict[str, CronJob]:
-        """Jobs are added and removed at once too, but a job of an agent that does not run yet waits."""
+        """Jobs are added and removed at once, too, but a job of an agent that does not run yet waits."""
         waiting = {name for name, job in new.items() if job.agent is not None and job.agent not in agents}
         for name in {**old, **new}:
             if old.get(name) != new.get(name):

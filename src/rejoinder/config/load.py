@@ -1,4 +1,4 @@
-"""A file becomes Settings, or every mistake in it becomes a sentence with its line and key."""
+"""Turns a file into Settings, or every mistake in it into a sentence with its line and key."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path as FilePath
@@ -40,13 +40,13 @@ Record = TypeVar("Record", bound=Struct)
 def load(
     path: str, environment: Mapping[str, str], kinds: Kinds = INSTALLED, overlay: Overlay = NO_OVERLAY
 ) -> Settings:
-    """The settings in a file. Raises BadConfiguration with all that is wrong with it."""
+    """The settings in a file. Raises BadConfiguration with all mistakes in it."""
     settings = read(_text_of(path), path, environment, kinds, overlay)
     return replace(settings, gateway=_kept_beside(path, settings.gateway))
 
 
 def load_gateway(path: str, environment: Mapping[str, str]) -> GatewaySettings:
-    """The section [gateway] alone: a command that reads the store needs no token of any channel."""
+    """Only the section [gateway], so that a command that reads the store needs no token of any channel."""
     text = _text_of(path)
     raw, reader = parse(text, path), SectionReader(path, positions(text))
     raw = cast("dict[str, Any]", fill_in({"gateway": raw.get("gateway", {})}, environment, reader.wrong))
@@ -65,7 +65,7 @@ def mistakes(path: str, complaints: Iterable[tuple[Path, str]]) -> tuple[Mistake
 
 
 def _kept_beside(path: str, gateway: GatewaySettings) -> GatewaySettings:
-    """A store's file is relative to the configuration's folder, wherever the gateway is started."""
+    """The path of a store's file is relative to the configuration's folder, wherever the gateway is started."""
     file = store_file(gateway.store)
     if file is None:
         return gateway
@@ -80,7 +80,7 @@ def read(
     kinds: Kinds = INSTALLED,
     overlay: Overlay = NO_OVERLAY,
 ) -> Settings:
-    """The settings in a text; `file` is the name that mistakes carry."""
+    """The settings in a text; mistakes refer to it as `file`."""
     raw = parse(text, file)
     reader = SectionReader(file, positions(text))
     raw = overlaid(cast("dict[str, Any]", fill_in(raw, environment, reader.wrong)), overlay)
@@ -112,7 +112,7 @@ def read(
 
 
 def _section(raw: Mapping[str, Any], name: str, record: type[Struct], reader: SectionReader) -> Any:
-    if name not in raw:  # no key of a section of ours has to be there
+    if name not in raw:  # our own sections have no required keys
         return record()
     return reader.records(_table(raw, (name,), reader), (name,), record)[0]
 
@@ -199,14 +199,14 @@ def _named(raw: Mapping[str, Any], section: str, record: type[Record], reader: S
 def _kind(
     table: Mapping[str, Any], path: Path, reader: SectionReader, kinds: Mapping[str, object], name: str | None
 ) -> str | None:
-    """What kind of agent or channel this is; a channel named like a kind is of that kind."""
+    """The kind of this agent or channel; a channel with the name of a kind is of that kind."""
     kind = table.get("kind", name)
     here = (*path, "kind")
     if isinstance(kind, NotFilledIn):
         return None
     if isinstance(kind, str) and kind in kinds:
         return str(kind)
-    choices = listed(map(quoted, kinds))  # only worked out for a mistake: it looks into every file of a kind
+    choices = listed(map(quoted, kinds))  # only computed for a mistake, because it looks into the files of all kinds
     if kind is None:
         reader.wrong(here, f"this key is missing; it is one of {choices}")
     elif not isinstance(kind, str):

@@ -1,8 +1,8 @@
-"""Single keys laid over the file until the next start: what `/debug` sets.
+"""Single keys that `/debug` lays over the file until the next start.
 
-Rule 1: they are laid over what the file says before it is checked, so the whole is checked as if it were one file.
+Rule 1: they are laid over the file's values before the check, so everything is checked as if it were one file.
 Rule 2: their values are taken literally: no `${VAR}` is filled in.
-Rule 3: only the file says who may do what, and what is run: FILE_ALONE.
+Rule 3: permissions and programs to run can be set only in the file: FILE_ALONE.
 """
 
 import tomllib
@@ -25,11 +25,11 @@ FILE_ALONE: tuple[tuple[str, ...], ...] = (
     ("channels", "*", "trusted_proxies"),
     ("agents", "*"),
 )
-"""`*`: any name, except `agents.defaults`, which is no agent."""
+"""`*`: any name, except `agents.defaults`, which is not an agent."""
 
 
 def read_key(text: str) -> tuple[str, ...]:
-    """The parts of a dotted key; raises BadUse for what is no key, and for a key that a chat may not change."""
+    """The parts of a dotted key; raises BadUse if it is not a key, or a key that may not be changed from a chat."""
     try:
         found: Any = tomllib.loads(f"{text} = 0") if "\n" not in text else {}
     except tomllib.TOMLDecodeError:
@@ -46,12 +46,12 @@ def read_key(text: str) -> tuple[str, ...]:
 
 
 def _touches(path: list[str], key: tuple[str, ...]) -> bool:
-    """Whether it is this key, stands under it, or is a table that may hold it."""
+    """Whether `path` is this key, a key below it, or a table that may contain it."""
     return all(part in ("*", name) for part, name in zip(key, path, strict=False))
 
 
 def read_value(text: str) -> Any:
-    """The value as TOML reads it; what is not TOML is a text."""
+    """The value as TOML; anything that is not TOML is a text."""
     try:
         return tomllib.loads(f"value = {text}")["value"] if "\n" not in text else text
     except tomllib.TOMLDecodeError:
@@ -59,7 +59,7 @@ def read_value(text: str) -> Any:
 
 
 def overlaid(raw: Mapping[str, Any], overlay: Overlay) -> dict[str, Any]:
-    """The document with these keys set; a value where a table is needed is replaced."""
+    """The document with these keys set; a value in the place of a needed table is replaced."""
     document = dict(raw)
     for path, value in overlay.items():
         table = document

@@ -1,7 +1,7 @@
-"""On which line of a TOML text each key and each item of a list stands.
+"""The line of each key and each list item in a TOML text.
 
-The standard library reads the values but forgets where they stood. This reads a text that it has already
-accepted, so it need not judge, only walk: once from start to end, in linear time.
+The standard library reads the values but not their positions. This file reads a text that the library has already
+accepted, so it need not check anything: it walks once from start to end, in linear time.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 Path = tuple[str | int, ...]
 
 # Each alternative begins with a different character and the text is known to be well-formed, so nothing is tried twice.
-# (Possessive quantifiers would say so, but CPython 3.11.2 reads them wrongly.)
+# (Possessive quantifiers would enforce this, but CPython 3.11.2 handles them wrongly.)
 _BLANK = re.compile(r"[ \t]*")
 _GAP = re.compile(r"(?:[ \t\n]+|#[^\n]*)*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")

@@ -1,4 +1,4 @@
-"""The records of `[api.tokens.*]` and `[hooks.*]`: programs that take part beside people and agents."""
+"""The records of `[api.tokens.*]` and `[hooks.*]`: programs that use the gateway, beside people and agents."""
 
 from typing import Annotated, Literal
 
@@ -8,11 +8,11 @@ from rejoinder.keys import Text, Url
 from rejoinder.secret import Secret
 
 SHORTEST_SECRET = 16
-"""Characters of a secret that others can try to guess."""
+"""The least number of characters of a secret that others can try to guess."""
 
 
 class ApiToken(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A program that may write in chats: what it says is a bot's message, and never a command."""
+    """A program that may write in chats: its messages are those of a bot, and never commands."""
 
     token: Secret
     """What it sends as `Authorization: Bearer TOKEN`; at least 16 characters."""
@@ -33,12 +33,11 @@ HookEvent = Literal["message_received", "session_started", "session_ended", "tur
 
 
 class HookSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A program that is told what happens: each event is posted to its address, signed, until it is taken."""
+    """A program that is notified of events: each is signed and posted to its address until it is accepted."""
 
     url: Url
-    """Where events are posted to. Addresses of your own network are allowed; redirects are not followed."""
+    """The address that events are posted to. Addresses of your own network are allowed; redirects are not followed."""
     secret: Secret
     """The key of the signature; at least 16 characters."""
     events: Annotated[tuple[HookEvent, ...], Meta(min_length=1, examples=[["reply_sent"]])]
-    """The events that it is told: `message_received`, `session_started`, `session_ended`, `turn_ended`,
-    `reply_sent`."""
+    """The events to post: `message_received`, `session_started`, `session_ended`, `turn_ended`, `reply_sent`."""

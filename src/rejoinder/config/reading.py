@@ -1,8 +1,8 @@
-"""Plain values to records, by what the records themselves declare; mistakes are noted and do not stop the reading.
+"""Turns plain values into records, by the records' own declarations; mistakes are noted and do not stop the reading.
 
-The records' own decoder stops at the first mistake and knows no lines. This reads the same declarations
-(a test keeps the two in step) and goes on: a wrong value is noted and its default taken in its place, so
-that the rest can be judged. Nothing is started on a reading with mistakes.
+The records' own decoder stops at the first mistake and knows no lines. This reader uses the same declarations (a test
+keeps the two in step) and goes on: it notes a wrong value and uses the default instead, so that the rest can be
+checked. Settings with mistakes are never used.
 """
 
 import math
@@ -23,7 +23,7 @@ from rejoinder.errors import Mistake
 from rejoinder.secret import FromEnvironment, Secret
 
 WRONG: Any = object()
-"""Stands for a value that could not be read; the reason is already noted."""
+"""Takes the place of a value that could not be read; the reason is already noted."""
 
 
 class SectionReader:
@@ -44,7 +44,7 @@ class SectionReader:
         return not any(wrong[: len(path)] == path for wrong in self._wrong)
 
     def records(self, raw: Mapping[str, Any], path: Path, *kinds: type[Struct]) -> list[Any]:
-        """One table read into several records; the default of an earlier one holds for the later ones too."""
+        """Reads one table into several records; the default of an earlier record holds for the later ones, too."""
         known: dict[str, mi.Field] = {}
         for kind in kinds:
             for field in _fields(kind):
@@ -59,7 +59,7 @@ class SectionReader:
             return WRONG
         try:
             return kind(**own)
-        except ValueError as problem:  # its `__post_init__` refuses what the types of its keys cannot
+        except ValueError as problem:  # its `__post_init__` refuses values that the types of its keys allow
             if self.is_right(path):
                 self.wrong(path, str(problem))
             return WRONG
@@ -82,7 +82,7 @@ class SectionReader:
         return _default(field) if value is WRONG else value
 
     def value(self, kind: mi.Type, raw: Any, path: Path, expected: str | None = None) -> Any:
-        """The value as the record wants it, or WRONG."""
+        """The value in the record's type, or WRONG."""
         if isinstance(raw, NotFilledIn):
             return WRONG
         match kind:
@@ -140,7 +140,7 @@ class SectionReader:
             return WRONG
         read = [self.value(kind.item_type, item, (*path, index)) for index, item in enumerate(raw)]
         if isinstance(kind.item_type, mi.StrType):
-            # A wrong text keeps its place, so that complaints about later items name the right index.
+            # A wrong item keeps its place, so that complaints about later items name the right index.
             read = ["" if item is WRONG else item for item in read]
         elif any(item is WRONG for item in read):
             return WRONG
@@ -227,7 +227,7 @@ def found(raw: Any) -> str:
 
 
 def _fix(kind: mi.Type, raw: Any) -> str:
-    """What to write instead, where it can be told. A secret is never repeated."""
+    """What to write instead, if that is clear. A secret is never repeated."""
     match kind, raw:
         case mi.CustomType(), _:
             return "; put it in quotes"
@@ -264,12 +264,12 @@ def _missing(field: mi.Field) -> str:
 
 
 def _expected(kind: mi.Metadata) -> str | None:
-    """What a key declares that it expects."""
+    """The description that a key declares for its value."""
     return _extra(kind, "expected")
 
 
 def instead_of(field: mi.Field) -> str | None:
-    """The key that may stand in the place of one that is needed otherwise."""
+    """The key that may be given instead of this one, which is otherwise required."""
     return _extra(field.type, "unless")
 
 
@@ -284,7 +284,7 @@ def _extra(kind: mi.Type, what: str) -> str | None:
 
 
 def schema_of(kind: mi.Type) -> dict[str, Any]:
-    """What the type of a key says besides its shape: examples, a description."""
+    """The extra information in the type of a key: examples, a description."""
     return (cast(Any, kind).extra_json_schema or {}) if isinstance(kind, mi.Metadata) else {}
 
 

@@ -1,8 +1,8 @@
-"""Every key of `rejoinder.toml`, gathered from the rooms that read them.
+"""Every key of `rejoinder.toml`, gathered from the rooms that read it.
 
-Each field has its sentence under it: the JSON schema, the docs and the error messages are made from these
-records, so there is no second list of keys. A record stands in the room that reads it: those of each kind of agent
-is declared with it and found by its name (`kinds.py`).
+Each field has a sentence under it. The JSON schema, the docs and the error messages are made from these records, so
+there is no second list of keys. A record is in the room that reads it; each kind of agent and channel declares its own,
+which is found by the name of the kind (`kinds.py`).
 """
 
 from collections.abc import Mapping
@@ -36,30 +36,30 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the gateway keeps everything that must survive a restart: `sqlite:FILE`, relative to the folder of this
     file, or `postgresql://USER@HOST/DATABASE`, which several machines can share (docs/scale.md)."""
     shards: Count | None = None
-    """How many parts the chats are divided into, so that several processes can share them; unset: 64 in PostgreSQL. It
-    is fixed when the store is made. A SQLite file has one."""
+    """The number of shards that the chats are divided into, so that several processes can share them; unset: 64 in
+    PostgreSQL. It is fixed when the store is made. A SQLite file has one."""
     lease_seconds: Annotated[float, Meta(ge=1)] | None = None
-    """Seconds without a sign of life from a process after which others take over its chats; unset: 10. For
+    """If a process gives no sign of life for this many seconds, others take over its chats; unset: 10. For
     PostgreSQL."""
     machine: Text | None = None
     """The name of this machine, by which the gateway finds the agents' sessions that are stored on its disk. Unset: the
     host name. Give a container a name that stays the same."""
     max_runs: Count = 256
-    """How many agents may be at work at once, over all sessions; the others wait their turn."""
+    """How many agents may work at once, over all sessions; the others wait their turn."""
     max_agent_processes: Count | None = None
     """How many agents of kind `acp` may have a process at once; unset: four for each core. When another agent needs a
-    process, an idle one is ended; it is started again when it is needed."""
+    process, an idle one is ended, and started again when it is needed."""
     idle_timeout_s: Seconds = 600
     """Seconds without any sign of life after which a run is ended."""
     hard_timeout_s: Seconds = 7200
     """Seconds after which a run is ended, even if the agent is still writing."""
     question_timeout_s: Seconds = 300
-    """Seconds for which an agent's request for permission waits; then it is denied."""
+    """Seconds after which an agent's unanswered request for permission is denied."""
     on_crash: Literal["rerun", "ask", "drop"] = "rerun"
     """What happens to an answer that a crash interrupted: `rerun` asks the agent again, `ask` tells the person, who may
     send the message again, `drop` does nothing."""
     max_file_mb: Count = 50
-    """The largest file an agent may send, in MB; where a platform takes less, its own limit holds."""
+    """The largest file an agent may send, in MB; a platform's own limit may be lower."""
 
 
 # --- messages -----------------------------------------------------------------------------------
@@ -73,19 +73,19 @@ class QueueSection(Struct, frozen=True, forbid_unknown_fields=True):
     each, `steer` hands it to the running agent, `interrupt` stops the run, `steer-backlog` steers and keeps
     the rest, `queue` is first in, first out."""
     debounce_ms: Milliseconds = 1000
-    """Milliseconds without a new message after which what was gathered is run."""
+    """Milliseconds without a new message after which the gathered messages are run."""
     cap: Count = 20
     """How many messages may wait."""
     drop: QueueDrop = "summarize"
     """What happens beyond `cap`: the oldest is dropped (`old`), the newest is refused (`new`), or the oldest becomes a
     line in the next prompt (`summarize`)."""
     grouping: Literal["session", "sender"] = "session"
-    """Who shares a turn: all who write in a session (`session`), or each person alone, one turn after the other
-    (`sender`)."""
+    """Who shares a turn: everybody who writes in a session (`session`), or each person has turns of their own, one
+    after the other (`sender`)."""
     max_batch: Count = 10
-    """How many messages one turn gathers at most."""
+    """The most messages that one turn gathers."""
     max_batch_tokens: Count = 24_000
-    """How long they may be together, in estimated tokens; a longer message gets a turn of its own."""
+    """Their greatest total length, in estimated tokens; a longer message gets a turn of its own."""
     by_channel: dict[str, QueueMode] = {}
     """The mode on a channel, by its name: `{ discord = "steer" }`."""
 
@@ -100,16 +100,16 @@ class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     send_policy: SendPolicy = SendPolicy()
     """Where agents may answer at all; commands are always answered."""
     response_prefix: str = ""
-    """Put before every answer and every reply of the gateway; may name `{model}`, `{modelFull}`, `{provider}`,
-    `{thinkingLevel}`, `{identity.name}`, and `{{Name}}` as in `system_prompt` of an agent; `auto` is the agent's name
-    in brackets."""
+    """Text put before every answer and every reply of the gateway; it may contain `{model}`, `{modelFull}`,
+    `{provider}`, `{thinkingLevel}`, `{identity.name}`, and `{{Name}}` as in `system_prompt` of an agent; `auto` is the
+    agent's name in brackets."""
 
 
 # --- directives ---------------------------------------------------------------------------------
 
 
 class DirectivesSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """What agents may ask for in their answers."""
+    """What agents may request in their answers."""
 
     allow: tuple[Literal["send_file", "send_message", "handoff", "spawn", "voice", "cleanup"], ...] = ()
     """Directives that need a grant, and are granted; `cleanup` lets a file be removed from the outbox folder
@@ -133,7 +133,7 @@ class ConfiguredAgent(Struct, frozen=True):
 
 
 class ConfiguredChannel(Struct, frozen=True):
-    """One channel as configured: what all have, and the record of its kind."""
+    """One channel as configured: the keys of all channels, and the record of its kind."""
 
     kind: str
     common: CommonChannelSettings

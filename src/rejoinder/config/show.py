@@ -1,7 +1,7 @@
-"""Settings back to what one would write, with every default, and without secrets.
+"""Turns settings back into the text of a file, with every default and without secrets.
 
-A text that came from the environment is shown as it was written (`${VAR}`), a secret that stands in the file
-as `***`, an address without its password. What is shown can be read again.
+A text from the environment is shown as it was written (`${VAR}`), a secret in the file as `***`, an address without its
+password. The output can be read again.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ def _agent(agent: ConfiguredAgent) -> dict[str, Any]:
 
 
 def part(document: Mapping[str, Any], key: str) -> str | None:
-    """What stands under a dotted key, as TOML text; None when nothing does."""
+    """The value of a dotted key, as TOML text; None if there is none."""
     path = tuple(key.split(".")) if key else ()
     found: Any = document
     for name in path:

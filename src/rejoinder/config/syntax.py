@@ -1,4 +1,4 @@
-"""TOML text to plain values; what is wrong with the text is said in plain words, with line and column."""
+"""Reads TOML text into plain values; mistakes are described in plain words, with line and column."""
 
 import re
 import tomllib
@@ -13,7 +13,7 @@ NO_CLOSING_QUOTE = 'the text has no closing quote on its line; text of several l
 DEEPEST = 32
 TOO_DEEP = "lists or tables in this file are nested too deeply"
 
-# How the standard library's complaints begin, and what the person at the keyboard should read instead.
+# How the standard library's messages begin, and what a person should read instead.
 IN_PLAIN_WORDS = (
     (
         "Expected newline or end of document",
@@ -49,7 +49,7 @@ IN_PLAIN_WORDS = (
     ),
     ("Invalid hex value", "a \\ in \"text\" begins an escape; write \\\\ or put the text in 'single quotes'"),
     ("Escaped character is not a Unicode", "this escape is not a character; write the character itself"),
-    ("Invalid date or datetime", "there is no such date or time"),
+    ("Invalid date or datetime", "this date or time does not exist"),
     ("Cannot overwrite a value", "this is given a second time; keep one of the two"),
     ("Duplicate inline table key", "this is given a second time; keep one of the two"),
     ("Cannot declare", "this section appears a second time; put its keys under the first"),
@@ -91,6 +91,6 @@ def _in_plain_words(complaint: str, text: str, file: str) -> Mistake:
     sentence = next((plain for start, plain in IN_PLAIN_WORDS if what.startswith(start)), what)
     if place and place["line"]:
         return Mistake(file, int(place["line"]), "", f"column {place['column']}: {sentence}")
-    # The text ends where more was expected, or with a statement that is wrong as a whole.
+    # The text ended too early, or its last statement is wrong as a whole.
     place_in_words = "" if what.startswith(("Cannot", "Duplicate")) else "at the end of the file: "
     return Mistake(file, text.rstrip().count("\n") + 1, "", place_in_words + sentence)

@@ -1,4 +1,4 @@
-"""How mistakes are worded: the nearest name, a list of choices, a key as one would type it."""
+"""Helps to word mistakes: the nearest name, a list of choices, a key as one would type it."""
 
 import difflib
 import json
@@ -28,7 +28,7 @@ def dotted(path: Path) -> str:
 
 
 def quoted(text: str) -> str:
-    """The text as TOML writes it: with JSON's escapes, and DEL, which TOML does not take bare."""
+    """The text as TOML writes it: with JSON's escapes, and an escape for DEL, which TOML does not allow bare."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -53,18 +53,19 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
 
 
 def shown(text: str) -> str:
-    """A text of the configuration as an error may repeat it: without environment and passwords, and shortened."""
+    """A text of the configuration in the form for an error message: shortened, without values of the environment and
+    without passwords."""
     written = text.written if isinstance(text, FromEnvironment) else text
     hidden = without_password(written)
     return quoted(hidden if len(hidden) <= 60 else f"{hidden[:60]}...")
 
 
 def without_password(text: str) -> str:
-    """An address without the password in it."""
+    """An address without its password."""
     return _ARGUMENT.sub(_hidden, _PASSWORD.sub(r"\1***@", text))
 
 
 def _hidden(argument: re.Match[str]) -> str:
-    """A name may be written with `%70` and the like, and means the same."""
+    """Decodes a name: it may be written with `%70` and the like, which means the same."""
     is_secret = unquote(argument[1]).lower() in _SECRET_ARGUMENTS
     return f"{argument[1]}=***" if is_secret else argument[0]

@@ -1,1 +1,1 @@
-"""EDGE: the guarded ways between an agent's files and the chats."""
+"""Edge: the guarded ways for files, voice and links between agents and chats."""

@@ -1,7 +1,7 @@
-"""Which addresses a link may lead to (DE-38). Pure: names are resolved elsewhere.
+"""Decides which addresses a link may lead to (DE-38). Pure: names are resolved elsewhere.
 
-Rule 1: https on its usual port, no name and password, and no address written as a number in any other way than usual.
-Rule 2: only addresses of the public internet: nothing private, local, reserved or shared, also not inside IPv6.
+Rule 1: only https on its usual port, no user name and password, and no IP address in an unusual notation.
+Rule 2: only addresses of the public internet: nothing private, local, reserved or shared, not even inside IPv6.
 """
 
 import re
@@ -15,16 +15,16 @@ PORT = 443
 LONGEST_HOST = 253
 _LABEL = r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?"
 _HOST = re.compile(rf"(?:{_LABEL}\.)+[a-z][a-z0-9-]{{0,61}}[a-z0-9]", re.ASCII)
-"""Its last part begins with a letter: what ends in a number is an address in disguise."""
+"""A host name whose last part begins with a letter: a name that ends in a number is an IP address in disguise."""
 _DOTTED = re.compile(r"\d+\.\d+\.\d+\.\d+", re.ASCII)
 _LOCAL = (".local", ".localhost", ".internal", ".intranet", ".lan", ".home", ".corp", ".home.arpa", ".onion", ".test")
 _TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
-"""Where an IPv4 address stands in the last 32 bits (NAT64)."""
+"""Networks with an IPv4 address in the last 32 bits (NAT64)."""
 
 
 _DOCUMENTATION = IPv6Network("3fff::/20")
 _ISATAP = (b"\0\0\x5e\xfe", b"\x02\0\x5e\xfe")
-"""What stands before an IPv4 address to which a tunnel leads."""
+"""The prefix of an IPv4 address to which a tunnel leads."""
 
 
 class Target:
@@ -34,11 +34,11 @@ class Target:
         self.url = url
         self.host = host
         self.address = address
-        """Where the link names an address itself."""
+        """The IP address, if the link names one itself."""
 
 
 def target(url: str) -> Target:
-    """Raises `NotUnderstood` for a link that is not followed."""
+    """Reads a link. Raises `NotUnderstood` for one that must not be followed."""
     if len(url) > LONGEST or any(ord(character) <= 0x20 or character == "\\" for character in url):
         raise NotUnderstood("it is not an address")
     try:
@@ -73,7 +73,8 @@ def _checked(parts: SplitResult) -> Target:
 
 
 def checked(address: str) -> IPv4Address | IPv6Address:
-    """The address, if it is one of the public internet. Raises `NotUnderstood`; ValueError for what is none."""
+    """The address, if it is on the public internet, or else raises `NotUnderstood`; ValueError if it is not an
+    address."""
     found = ip_address(address)
     if not _is_public(found):
         raise NotUnderstood("it is not on the public internet", f"it leads to {address}")
@@ -84,7 +85,7 @@ def _is_public(address: IPv4Address | IPv6Address) -> bool:
     if address.is_multicast or address.is_reserved or address.is_unspecified or not address.is_global:
         return False
     if isinstance(address, IPv4Address):
-        # This network; 6to4 relays; what protocols use among themselves, where a cloud may keep its metadata.
+        # This network; 6to4 relays; addresses for protocols themselves, where a cloud may keep its metadata.
         return not address.packed.startswith((b"\0", b"\xc0\x58\x63", b"\xc0\x00\x00"))
     if address.scope_id is not None or address.is_site_local or address in _DOCUMENTATION:
         return False
@@ -97,7 +98,7 @@ def _is_public(address: IPv4Address | IPv6Address) -> bool:
 
 
 def redirected(url: str, location: str) -> str:
-    """Where a page has moved. Raises `NotUnderstood`."""
+    """The link that a redirect leads to. Raises `NotUnderstood`."""
     if any(ord(character) <= 0x20 for character in location):  # `urljoin` would leave them out
         raise NotUnderstood("it is not an address")
     return urljoin(url, location)

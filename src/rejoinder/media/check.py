@@ -1,5 +1,5 @@
-"""What `rejoinder doctor` finds out about voice, links and files: whether programs and packages are there, and whether
-endpoints take their keys."""
+"""The checks of `rejoinder doctor` for voice, links and files: whether programs and packages are installed, and whether
+endpoints accept their keys."""
 
 import asyncio
 import shutil
@@ -17,7 +17,7 @@ from rejoinder.media.settings import DocumentSettings, LinkSettings, PictureSett
 SECONDS = 15.0
 EXTRA = "documents"
 READERS = {"pypdf": "pypdf", "docx": "python-docx", "html2text": "html2text", "PIL": "Pillow"}
-"""What the extra brings: modules, and what their packages are called."""
+"""The modules that the extra installs, with the names of their packages."""
 PACKAGED = ("flite", "espeak-ng")
 _REFUSED = (401, 403)
 NO_FFMPEG = (
@@ -49,14 +49,14 @@ async def check_pictures(settings: PictureSettings) -> str:
 
 
 async def check_documents(settings: DocumentSettings) -> str:
-    """What is not installed is told, and no fault: files are read or not as people like."""
+    """Names what is not installed, but that is not a fault: reading such files is optional."""
     limits = (
         f"up to {in_words(settings.max_bytes)}, {settings.timeout_s:g} s and {settings.memory_mb} MB of memory for each"
     )
     if (missing := _missing_reader(*READERS)) is None:
         return f"PDF, DOCX, HTML and large pictures are read, {limits}"
     return (
-        f"only plain text is read of files that people send, as {missing} is not installed; "
+        f"only plain text is read from files that people send, because {missing} is not installed; "
         f"to read PDF, DOCX and HTML too: {how_to_install(EXTRA)}"
     )
 
@@ -70,7 +70,7 @@ def _program(command: tuple[str, ...]) -> str:
         raise BadUse(f"there is no program {command[0]!r}: {_how_to_get(command[0])}")
     for argument in command[1:]:
         if argument.startswith("/") and "{" not in argument and not Path(argument).exists():
-            raise BadUse(f"{path} is there, but not the file {argument} that its command names")
+            raise BadUse(f"{path} is there, but the file {argument} in its command is not")
     return f"{path} is there"
 
 
@@ -78,12 +78,12 @@ def _how_to_get(program: str) -> str:
     if "/" in program:
         return "put it there and make it executable, or correct command"
     if program in PACKAGED:
-        return f"install it (Debian: apt-get install {program}), or write its whole path into command"
-    return "install it, or write its whole path into command"
+        return f"install it (Debian: apt-get install {program}), or write its full path into command"
+    return "install it, or write its full path into command"
 
 
 async def _endpoint(settings: SpeechToText | TextToSpeech) -> str:
-    """Asks for its models: that costs nothing, and says whether the key is taken."""
+    """Asks for its models: that costs nothing, and shows whether the key is accepted."""
     url = f"{(settings.base_url or '').rstrip('/')}/models"
     headers = {} if settings.api_key is None else {"Authorization": f"Bearer {settings.api_key.reveal()}"}
     try:

@@ -1,10 +1,10 @@
-"""Reads one document or scales one picture, in a process of its own that has nothing to lose (ME-11, ME-12).
+"""Reads one document or scales one picture, in its own process that has nothing to lose (ME-11, ME-12).
 
     python -I -m rejoinder.media.document_worker KIND FILE MEGABYTES SECONDS MOST
 
-Rule 1: the limits come first, then the libraries, then the file: whatever is wrong with it ends this process alone.
-Rule 2: there is no network here: in a namespace without one where the kernel allows that, and no sockets in any case.
-Rule 3: it prints one JSON document: text and a note on it, or why there is none; a picture is the file `out`.
+Rule 1: the limits come first, then the libraries, then the file: a bad file ends only this process.
+Rule 2: there is no network: if the kernel allows it, the process has a namespace without one; sockets never work.
+Rule 3: it prints one JSON document: the text and a note on it, or why there is none; a picture is the file `out`.
 """
 
 import importlib.util
@@ -19,13 +19,13 @@ from contextlib import suppress
 from typing import Any
 
 MOST_LISTED = 200
-"""Names of an archive."""
+"""The most names of an archive."""
 MOST_UNPACKED = 100_000_000
-"""Bytes of all that is in a DOCX."""
+"""The most bytes of all files in a DOCX together."""
 MOST_PIXELS = 60_000_000
-"""Of a picture that is loaded to be scaled: more than any phone makes."""
+"""The most pixels of a picture that is loaded to be scaled: more than any phone makes."""
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "HEIF")
-"""What people send. Of others Pillow knows, some are read by starting a program (EPS)."""
+"""The formats that people send. Pillow knows others, but reads some of them by starting a program (EPS)."""
 QUALITY = 85
 TOO_LARGE = "it is too large when it is unpacked"
 OWN_USER_AND_NETWORK = 0x10000000 | 0x40000000
@@ -124,7 +124,7 @@ def read_html(path: str, most: int) -> tuple[str, str]:
 
 
 def read_text(path: str, most: int) -> tuple[str, str]:
-    """What is no UTF-8."""
+    """Text that is not UTF-8."""
     return decoded(path), "it is not UTF-8: some characters may be wrong"
 
 
@@ -173,7 +173,7 @@ def _listed(listed: list[str], count: int | None) -> tuple[str, str]:
 
 
 def scale(path: str, side: int) -> tuple[str, str]:
-    """Writes `out`, no side of it longer than `side`; the first picture of several. Returns its type."""
+    """Writes `out`, with no side longer than `side`; of several pictures the first. Returns its type."""
     needs("PIL", "large pictures")
     from PIL import Image, ImageOps  # noqa: PLC0415 - after the limits
 
@@ -228,7 +228,7 @@ def main() -> None:
         result = {"why": "it takes too much memory to be read"}
     except Exception as problem:  # noqa: BLE001 - a parser may raise anything
         sys.stderr.write(f"{type(problem).__name__}: {problem}"[:1000])
-        bomb = "Limit" in type(problem).__name__  # as pypdf calls it
+        bomb = "Limit" in type(problem).__name__  # the name in pypdf
         result = {"why": TOO_LARGE if bomb else "it is damaged, or not what it claims to be"}
     sys.stdout.write(json.dumps(result))
 

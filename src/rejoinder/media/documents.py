@@ -1,6 +1,6 @@
-"""Documents become text, pictures become smaller: each in a process of its own, with limits (ME-11, ME-12).
+"""Turns documents into text and makes pictures smaller, each in its own process with limits (ME-11, ME-12).
 
-What a person sends is not opened by the gateway itself: a parser that goes wrong takes only its own process with it.
+The gateway itself never opens a person's file: if a parser crashes, only its own process ends.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from rejoinder.media_services import DocumentKind, DocumentText
 from rejoinder.unicode_repair import repair_text
 
 AT_ONCE = 2
-"""Processes: each may need all of its memory."""
+"""How many processes run at a time: each may need all of its memory."""
 MOST_ANSWERED = 8 << 20
 MOST_PICTURE = 20 << 20
 WORKER = "rejoinder.media.document_worker"
@@ -79,7 +79,7 @@ class DocumentReader:
 
 
 def _folder() -> Path:
-    """Not made in a thread: a caller that is cancelled meanwhile would not know what to remove."""
+    """Makes the folder outside a thread: a caller that is cancelled meanwhile would not know what to remove."""
     return Path(tempfile.mkdtemp(prefix="rejoinder-document-"))
 
 

@@ -1,11 +1,11 @@
-"""The folders out of which agents send files, one for each session (DE-37).
+"""The outbox folders from which agents send files, one for each session (DE-37).
 
-Rule 1: only what lies in the session's own folder is sent: no path leads out of it, no link is followed, and a file
-        that has another name too (a hard link) is not sent.
-Rule 2: a file is opened directory by directory, through descriptors; the file that was opened is the one that is
-        checked, read and sent, whatever happens to its name meanwhile.
-Rule 3: only a regular file within the limit is sent: nothing that blocks, grows for ever, or is no file. One that is
-        changed while it is read is refused: half of it would be old.
+Rule 1: only files in the session's own folder are sent: no path leads out of it, no link is followed, and a file that
+        has another name, too (a hard link), is not sent.
+Rule 2: a file is opened directory by directory, through descriptors; the opened file is the one that is checked, read
+        and sent, whatever happens to its name meanwhile.
+Rule 3: only a regular file within the limit is sent: nothing that blocks, grows for ever, or is not a file. A file that
+        changes while it is read is refused: half of it would be old.
 """
 
 import errno
@@ -27,13 +27,13 @@ _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Folders:
-    """`beneath`: the folder of all folders; None: a temporary one that is gone with this process."""
+    """`beneath`: the folder that contains all of them; None: a temporary folder that is removed with this process."""
 
     def __init__(self, beneath: Path | None) -> None:
         self._root = beneath
 
     def __call__(self, session: str) -> "WorkFolder":
-        """The folder of this session, made if it is not there."""
+        """The folder of this session, which is made if necessary."""
         if self._root is None:
             self._root = Path(tempfile.mkdtemp(prefix="rejoinder-outbox-"))
             weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
@@ -62,11 +62,11 @@ class OpenFile:
         self._when = 0
 
     def check(self) -> None:
-        """Raises `FileRefused` for what is never sent."""
+        """Raises `FileRefused` for files that are never sent."""
         found, shown = os.fstat(self._file), repr(self._path)
         if not stat.S_ISREG(found.st_mode):
             raise FileRefused(f"{shown} is not a regular file", denied=True)
-        if found.st_nlink > 1:  # it has another name, which may be anywhere
+        if found.st_nlink > 1:  # its other name may be anywhere
             raise FileRefused(f"{shown} is a link: it has another name elsewhere; copy the file", denied=True)
         if found.st_size > self._limit:
             raise FileRefused(self._too_large())
@@ -77,7 +77,7 @@ class OpenFile:
 
     def read(self, most: int) -> bytes:
         try:
-            piece = os.read(self._file, min(most, self._limit + 1 - self._read))  # not by its size: it may be growing
+            piece = os.read(self._file, min(most, self._limit + 1 - self._read))  # counted: its size may grow
         except OSError as error:
             raise FileRefused(f"{self._path!r} cannot be read: {error.strerror}") from None
         self._read += len(piece)
@@ -102,7 +102,7 @@ class WorkFolder:
         self.path = str(path)
 
     def open(self, name: str, limit: int) -> "OpenFile":
-        """The file as it is now. Raises `FileRefused` with what the agent should know."""
+        """Opens the file as it is now. Raises `FileRefused` with what the agent should know."""
         steps = self._steps(name)
         with ExitStack() as stack:
             file = _opened(steps[-1], self._enter(steps, name, stack), name)
@@ -115,7 +115,7 @@ class WorkFolder:
         return opened
 
     def write(self, name: str, text: str, append: bool) -> None:
-        """Makes a file of the gateway's own, or adds to it. Raises `FileRefused` when it cannot be written."""
+        """Writes a file of the gateway's own, or appends to it. Raises `FileRefused` when it cannot be written."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_APPEND if append else os.O_TRUNC)
         try:
             with ExitStack() as stack:
@@ -137,7 +137,7 @@ class WorkFolder:
                 raise FileRefused(f"{name!r} cannot be removed: {error.strerror}") from None
 
     def _steps(self, name: str) -> list[str]:
-        """The path of the file from the folder on; `name` may also be an absolute path."""
+        """The path of the file within the folder; `name` may also be an absolute path."""
         if "\0" in name:
             raise FileRefused(f"{name!r} is not a file name", denied=True)
         within = name.removeprefix(self.path + "/") if name.startswith("/") else name
@@ -151,7 +151,7 @@ class WorkFolder:
     def _enter(self, steps: list[str], name: str, stack: ExitStack) -> int:
         try:
             here = os.open(self.path, _OPEN | os.O_DIRECTORY)
-        except OSError as error:  # the agent has removed it, or put something else in its place
+        except OSError as error:  # the agent has removed it, or replaced it with something else
             raise FileRefused(f"your outbox folder {self.path} cannot be opened: {error.strerror}") from None
         stack.callback(os.close, here)
         for step in steps[:-1]:

@@ -1,11 +1,11 @@
-"""Loads what an address of the public internet leads to (DE-38).
+"""Loads addresses of the public internet (DE-38).
 
-Rule 1: a name is resolved once, every address it has must be public, and the connection goes to one of these and to no
-        other: what the name leads to a moment later does not matter.
-Rule 2: a redirect is a new link: it is checked and resolved as the first one.
-Rule 3: a body has a limit as it comes and after unpacking. Whoever loads sets the limit of time, for all redirects
+Rule 1: a name is resolved once, all of its addresses must be public, and the connection goes to one of these: it does
+        not matter what the name leads to a moment later.
+Rule 2: a redirect is a new link, which is checked and resolved like the first one.
+Rule 3: the size of a body is limited before and after unpacking. The caller sets the time limit, for all redirects
         together.
-Rule 4: no cookie, no referrer, no proxy of ours.
+Rule 4: no cookies, no referrer, no proxy.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ async def resolve(host: str) -> list[str]:
 
 
 class _Pinned(AbstractResolver):
-    """Gives the addresses that were checked, whatever the name leads to now."""
+    """Returns the addresses that were checked, whatever the name leads to now."""
 
     def __init__(self, addresses: list[str], port: int | None) -> None:
         self._addresses = addresses
@@ -67,7 +67,7 @@ class _Pinned(AbstractResolver):
 
 
 class Connect:
-    """How a connection is made; tests lead it to a server of theirs."""
+    """Makes connections; tests direct it to their own server."""
 
     port: int | None = None
 
@@ -91,15 +91,15 @@ class Connect:
 
 
 class Loaded(Struct, frozen=True):
-    """The answer at the end of all redirects: status 200, its body not read yet."""
+    """The response at the end of all redirects: its status is 200, and its body is not read yet."""
 
     url: str
     host: str
     response: aiohttp.ClientResponse
 
     async def pieces(self, most: int) -> AsyncGenerator[bytes]:
-        """The body, unpacked piece by piece, as a small one may unpack to gigabytes: a little more than `most` bytes,
-        so that it is known whether there are more."""
+        """The body, unpacked piece by piece, because a small one may unpack to gigabytes. Stops a little after `most`
+        bytes, so that the caller can see whether there are more."""
         packing = self.response.headers.get("Content-Encoding", "").strip().lower()
         if packing not in _PACKED:
             raise NotUnderstood("its compression is not supported", packing[:40])
@@ -143,7 +143,7 @@ class GuardedClient:
         raise NotUnderstood("it has too many redirects")
 
     async def _addresses(self, here: Target) -> list[str]:
-        """Checked all: a name with one private address is refused."""
+        """All addresses, checked: a name with a single private address is refused."""
         addresses = [here.address] if here.address is not None else await self._resolve(here.host)
         if not addresses:
             raise NotUnderstood("there is no such server")
@@ -155,7 +155,7 @@ class GuardedClient:
 
 @asynccontextmanager
 async def within(seconds: float) -> AsyncGenerator[None]:
-    """All that can go wrong with a connection, as a sentence. Raises `NotUnderstood`."""
+    """Turns every failure of a connection into a sentence. Raises `NotUnderstood`."""
     try:
         async with asyncio.timeout(seconds):
             yield

@@ -1,6 +1,6 @@
-"""Reads pages that people link to (ME-20), loaded under the guard of `guarded.py`.
+"""Reads pages that people link to (ME-20), loaded with `guarded_client.py`.
 
-Nothing is executed: text is taken out of the page.
+Nothing is executed: only the text is taken out of the page.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ class LinkReader:
 
 
 class CommandReader:
-    """A program in place of our own reader. It fetches by itself: none of the rules above holds for it."""
+    """A program instead of our own reader. It does its own fetching, so our checks do not apply to it."""
 
     def __init__(self, settings: LinkSettings) -> None:
         self._settings = settings
@@ -96,13 +96,14 @@ def content_type(header: str) -> tuple[str, str]:
 
 
 def _title(html: str) -> str:
-    """What stands between the first title tags, near the beginning."""
+    """The text between the first title tags, near the beginning."""
     match = _TITLE.search(html[:MOST_BEFORE_TITLE])
     return " ".join(repair_text(unescape(match[1])).split())[:200] if match is not None else ""
 
 
 def _decoded(content: bytes, charset: str) -> str:
-    """By what pages are written in: the server names the codec, and Python knows some that take hours for a page."""
+    """Decodes only with codecs of real pages: the server names the codec, and Python has some that take hours for a
+    page."""
     try:
         codec = lookup(charset or "utf-8").name
     except (LookupError, ValueError):

@@ -1,4 +1,4 @@
-"""Reads a file of the operator's, if there is one."""
+"""Reads a file of the operator, if it exists."""
 
 import logging
 from pathlib import Path
@@ -9,7 +9,7 @@ MOST_READ = 64 << 10
 
 
 def read_notes(path: str) -> str | None:
-    """The first bytes of it as text; None where nothing can be read."""
+    """Its first bytes as text; None if it cannot be read."""
     try:
         with Path(path).open("rb") as file:
             return file.read(MOST_READ).decode("utf-8-sig", "replace")

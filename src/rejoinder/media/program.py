@@ -1,9 +1,9 @@
 """Runs one program for one recording or page, and gives back what it wrote.
 
-Rule 1: arguments are a list: no shell, and no words of people among them; those come by file or standard input.
-Rule 2: it sees the few variables of our environment that every program needs, and no key or token.
-Rule 3: what it writes goes into files of limited size, so that it cannot fill our memory or the disk.
-Rule 4: it runs in a session of its own, which is killed as a whole when it has ended or its time is up.
+Rule 1: arguments are a list: there is no shell, and people's words are passed in files or standard input, never here.
+Rule 2: it sees the few variables of our environment that every program needs, but no key or token.
+Rule 3: its output goes into files of limited size, so that it cannot fill our memory or the disk.
+Rule 4: it runs in its own session, which is killed as a whole when the program has ended or its time is up.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ from rejoinder.environment import environment_for
 from rejoinder.errors import NotUnderstood, TookTooLong
 
 MOST_WRITTEN = 64 << 20
-"""Bytes of a file that a program may write."""
+"""The most bytes that a program may write into a file."""
 LAST_OUTPUT = 500
 LESS_URGENT = 10
-"""How nice it is to other processes of this machine, ours among them."""
+"""Its niceness, so that other processes go first, including ours."""
 
 
 class ProgramResult(Struct, frozen=True):
@@ -41,8 +41,8 @@ async def run(
     writes: int = MOST_WRITTEN,
     memory: int | None = None,
 ) -> ProgramResult:
-    """Raises `NotUnderstood`. `most`: bytes of output that are taken; `reads`: what comes by standard input; `writes`:
-    bytes of a file; `memory`: bytes of its address space."""
+    """Raises `NotUnderstood`. `most`: the most bytes of output; `reads`: its standard input; `writes`: the most bytes
+    of a file; `memory`: the most bytes of its address space."""
     output, errors = folder / "output", folder / "errors"
     with ExitStack() as stack:
         files = [stack.enter_context(path.open(how)) for path, how in _plumbing(reads, output, errors)]
@@ -76,8 +76,8 @@ def _plumbing(reads: Path | None, output: Path, errors: Path) -> tuple[tuple[Pat
 
 
 def _limit(process: int, writes: int, memory: int | None) -> None:
-    """Only Linux can limit another process; elsewhere the time limit has to do."""
-    with suppress(OSError):  # whoever waits for an answer goes first
+    """Only Linux can limit another process; elsewhere there is only the time limit."""
+    with suppress(OSError):  # chats that wait for an answer go first
         os.setpriority(os.PRIO_PROCESS, process, LESS_URGENT)
     if not hasattr(resource, "prlimit"):
         return

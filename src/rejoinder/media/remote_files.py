@@ -1,6 +1,6 @@
-"""Files that an agent names by their address (OD-58), loaded under the guard of `guarded.py`.
+"""Files that an agent names by their address (OD-58), loaded with `guarded_client.py`.
 
-What a file is, its bytes decide; what it is called, its address. A page in place of a file is refused: that is how
+The bytes decide the type of a file, the address its name. A web page instead of a file is refused, because that is how
 servers say that there is no such file.
 """
 
@@ -25,7 +25,7 @@ _PAGE_NAMES = (".html", ".htm", ".xhtml")
 
 
 class RemoteFiles:
-    """`most`: how many files of one answer are loaded."""
+    """`most`: the most files of one answer to load."""
 
     def __init__(self, settings: LinkSettings, guarded: GuardedClient | None = None) -> None:
         self.most = settings.most
@@ -51,7 +51,7 @@ class RemoteFiles:
 
 
 def _name(loaded: Loaded, begins: bytes) -> str:
-    """The end of the address; with an extension that says what the bytes are, if it has none."""
+    """The end of the address; if it has no extension, one for the type of the bytes is added."""
     name = safe_name(unquote(urlsplit(loaded.url).path, errors="replace").rstrip("/") or loaded.host)
     suffix = PurePosixPath(name).suffix.lower()
     kind, _ = content_type(loaded.response.headers.get("Content-Type", ""))

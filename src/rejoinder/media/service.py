@@ -1,4 +1,4 @@
-"""One request to a speech service: what it answers within limits, and every failure as a sentence."""
+"""One request to a speech service, with limits on the answer and a sentence for every failure."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _REFUSED = (401, 403)
 
 
 async def post(url: str, key: Secret | None, body: Callable[[], dict[str, Any]], *, seconds: float, most: int) -> bytes:
-    """`body`: makes the arguments of the request, in which the data may be used only once. Raises `NotUnderstood`."""
+    """`body`: makes the arguments of the request, whose data can be used only once. Raises `NotUnderstood`."""
     headers = {} if key is None else {"Authorization": f"Bearer {key.reveal()}"}
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
     try:
@@ -42,7 +42,7 @@ async def post(url: str, key: Secret | None, body: Callable[[], dict[str, Any]],
 
 
 async def _beginning(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """All of it, or a little more than `most` bytes."""
+    """The whole body, or a little more than `most` bytes of it."""
     pieces: list[bytes] = []
     size = 0
     async for piece in response.content.iter_chunked(64 << 10):

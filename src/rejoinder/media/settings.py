@@ -12,8 +12,8 @@ class SpeechToText(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """How voice notes and recordings become text: by a command or by an endpoint."""
 
     command: tuple[Text, ...] = ()
-    """A program that prints the words in a recording: `["whisper-cli", "--no-prints", "-nt", "-f", "{file}"]`. `{file}`
-    is a WAV of 16 kHz where ffmpeg is installed, else the recording as it came."""
+    """A program that prints the words in a recording: `["whisper-cli", "--no-prints", "-nt", "-f", "{file}"]`. If
+    ffmpeg is installed, `{file}` is a WAV of 16 kHz, otherwise the recording as it came."""
     base_url: Url | None = None
     """An OpenAI-compatible endpoint with `/audio/transcriptions`: `https://api.openai.com/v1`."""
     model: Text = "whisper-1"
@@ -25,7 +25,7 @@ class SpeechToText(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     max_seconds: Count = 600
     """A longer recording is not transcribed."""
     max_bytes: Count = 25_000_000
-    """A larger one is not fetched."""
+    """A larger recording is not fetched."""
     timeout_s: Seconds = 120
     """Seconds that a transcription may take."""
 
@@ -35,7 +35,7 @@ class SpeechToText(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class TextToSpeech(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How answers become speech: by a command or by an endpoint. Which answers, `tts` of a channel or agent says."""
+    """How answers become speech: by a command or by an endpoint. `tts` of a channel or agent says which answers do."""
 
     command: tuple[Text, ...] = ()
     """A program that speaks: `["flite", "-f", "{text}", "-o", "{file}"]`. `{text}` is a file with the words;
@@ -50,14 +50,14 @@ class TextToSpeech(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     voice: str = ""
     """The voice, unless a session has chosen one; unset: `alloy` for an endpoint, the default of a program."""
     format: Literal["opus", "mp3", "aac", "flac", "wav"] = "opus"
-    """The format to ask the endpoint for. If ffmpeg is installed, it is converted to what each platform takes."""
+    """The format to ask the endpoint for. If ffmpeg is installed, it is converted to the format of each platform."""
     max_chars: Count = 1500
     """How many characters of an answer are spoken; a longer one ends after a sentence. `/tts limit N` changes it for a
     session."""
     summarize: bool = False
-    """Whether the agent itself shortens an answer that is longer; else it is cut."""
+    """Whether the agent shortens a longer answer itself; otherwise it is cut."""
     timeout_s: Seconds = 60
-    """Seconds after which an answer goes out as text alone."""
+    """Seconds after which an answer is sent only as text."""
 
     @property
     def is_on(self) -> bool:
@@ -65,12 +65,12 @@ class TextToSpeech(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class DocumentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How documents and pictures that people send are read: each in a process of its own."""
+    """How documents and pictures that people send are read: each in its own process."""
 
     max_bytes: Count = 20_000_000
     """A larger document or picture is not fetched."""
     max_chars: Count = 200_000
-    """How much text is taken from a document; how much of it the agent is given depends on what else it is told."""
+    """How much text is taken from a document; the agent may get less of it, depending on the rest of its prompt."""
     max_picture_side: Count = 2000
     """Pixels: a picture with a longer side is scaled down for the agent."""
     timeout_s: Seconds = 20
@@ -80,7 +80,7 @@ class DocumentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class PictureSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How pictures are put into words for agents that cannot see, where `agents.defaults.describer` does not do it."""
+    """How pictures are put into words for agents that cannot see, if `agents.defaults.describer` is not set."""
 
     command: tuple[Text, ...] = ()
     """A program that prints what a picture shows: `["tesseract", "{file}", "stdout"]`."""
@@ -92,16 +92,16 @@ class LinkSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Whether pages that people link to are read for the agent."""
 
     enabled: bool = False
-    """Off: links stay links. A page is fetched from here, so its server learns this machine's address."""
+    """Off: links stay links. On: this machine fetches the pages, so their servers learn its address."""
     most: Count = 3
-    """How many pages of one message are read."""
+    """The most pages to read for one message."""
     command: tuple[Text, ...] = ()
-    """A program that prints a page as Markdown, in place of our own reader: `["trafilatura", "-u", "{url}"]`. It does
+    """A program that prints a page as Markdown, instead of our own reader: `["trafilatura", "-u", "{url}"]`. It does
     its own fetching, so it can reach addresses of your network."""
     max_bytes: Count = 2_000_000
     """How much of a page is fetched, after unpacking."""
     max_chars: Count = 20_000
-    """How much of its text the agent is given."""
+    """How much of its text the agent gets."""
     timeout_s: Seconds = 15
     """Seconds that a page may take, with all its redirects."""
 

@@ -1,8 +1,8 @@
-"""Recordings, by ffmpeg: what one is, how long and how loud it is, and the same in another form.
+"""Examines recordings with ffmpeg (format, length, loudness) and converts them.
 
-Rule 1: what a recording is follows from its first bytes. ffmpeg is told so and guesses nothing: it knows formats that
-        name other files and addresses.
-Rule 2: ffmpeg opens files only, and has limits on time, memory and what it writes.
+Rule 1: the first bytes decide the format of a recording. We tell ffmpeg, so that it does not guess: it knows formats
+        that refer to other files and addresses.
+Rule 2: ffmpeg may only open files, and has limits on time, memory and output.
 """
 
 import array
@@ -19,7 +19,7 @@ from rejoinder.media_services import VoiceForm
 
 RATE = 16_000
 SILENT = -45.0
-"""Decibels below full scale: no sound in it is louder."""
+"""Decibels below full scale: a recording whose loudest sound is not above this is silent."""
 MEMORY = 2 << 30
 BARS = 100
 """Levels of a waveform."""
@@ -36,7 +36,7 @@ _BEGINS: tuple[tuple[bytes, int, str], ...] = (
     (b"#!AMR", 0, "amr"),
     (b"caff", 0, "caf"),
 )
-"""What a format begins with, where, and what ffmpeg calls it."""
+"""The first bytes of a format, their position, and ffmpeg's name for it."""
 
 _ENCODERS: dict[VoiceForm, tuple[str, ...]] = {
     "opus": ("-c:a", "libopus", "-b:a", "32k", "-ar", "48000", "-f", "ogg"),
@@ -54,7 +54,7 @@ MIME_OF = {
     "aiff": "audio/aiff",
     "aac": "audio/aac",
 }
-"""By what ffmpeg calls a format."""
+"""The types by ffmpeg's name for the format."""
 MIMES: dict[VoiceForm, str] = {"opus": "audio/ogg", "mp3": "audio/mpeg"}
 
 
@@ -71,7 +71,7 @@ def ffmpeg() -> str | None:
 
 
 def format_of(content: bytes) -> str | None:
-    """What ffmpeg calls it; None: nothing that is known here."""
+    """ffmpeg's name for the format; None: the format is not known here."""
     for begins, at, name in _BEGINS:
         if content[at : at + len(begins)] == begins:
             return name
@@ -85,7 +85,8 @@ def format_of(content: bytes) -> str | None:
 
 
 async def decoded(program: str, content: bytes, folder: Path, *, most_seconds: float, seconds: float) -> Sound:
-    """The first `most_seconds` of a recording, and a moment more, to see whether it goes on. Raises `NotUnderstood`."""
+    """Reads the first `most_seconds` of a recording, and a moment more, to see whether it goes on. Raises
+    `NotUnderstood`."""
     form = format_of(content)
     if form is None:
         raise NotUnderstood("its format is not supported")
@@ -110,14 +111,14 @@ async def decoded(program: str, content: bytes, folder: Path, *, most_seconds: f
 
 
 def _reached(errors: str) -> float:
-    """How far ffmpeg came, in seconds. Where pieces cannot be decoded, there are fewer samples than that."""
+    """How far ffmpeg came, in seconds. If pieces cannot be decoded, there are fewer samples than that."""
     times = _TIME.findall(errors)
     hours, minutes, seconds = times[-1] if times else ("0", "0", "0")
     return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
 
 
 async def encoded(program: str, source: Path, came: str, form: VoiceForm, folder: Path, *, seconds: float) -> bytes:
-    """A recording of a known format in the form of a voice note."""
+    """Converts a recording of a known format into a voice note."""
     target = folder / f"voice.{form}"
     command = (
         *(program, "-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe"),

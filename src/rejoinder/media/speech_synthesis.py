@@ -1,4 +1,4 @@
-"""Speaks: by a program or an OpenAI-compatible endpoint (ME-2), in the form that a platform takes (ME-3)."""
+"""Speaks, with a program or an OpenAI-compatible endpoint (ME-2), in the format of a platform (ME-3)."""
 
 import asyncio
 import shutil
@@ -15,7 +15,7 @@ from rejoinder.media_services import Recording, VoiceForm
 
 AT_ONCE = 4
 MOST_SPOKEN = 32 << 20
-"""Bytes that a program or an endpoint may answer with."""
+"""The most bytes of a result."""
 LONGEST_SECONDS = 3600
 USUAL_VOICE = "alloy"
 _FORMS: dict[VoiceForm, str] = {"opus": "ogg", "mp3": "mp3"}
@@ -23,7 +23,7 @@ _FORMS: dict[VoiceForm, str] = {"opus": "ogg", "mp3": "mp3"}
 
 @asynccontextmanager
 async def _folder() -> AsyncGenerator[Path]:
-    """One that is gone afterwards."""
+    """A temporary folder, which is removed afterwards."""
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="rejoinder-voice-"))
     try:
         yield folder

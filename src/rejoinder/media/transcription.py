@@ -1,7 +1,7 @@
-"""Listens to recordings: by a program or an OpenAI-compatible endpoint (ME-1).
+"""Transcribes recordings, with a program or an OpenAI-compatible endpoint (ME-1).
 
-Where ffmpeg is installed a recording is measured first: one that is too long, silent or no recording at all is told
-apart before anybody is asked, and a program gets plain samples whatever came.
+If ffmpeg is installed, a recording is measured first: one that is too long, silent or not a recording at all is refused
+without a transcription, and a program always gets plain samples.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ from rejoinder.media_services import longer_than
 from rejoinder.unicode_repair import from_json, repair_text
 
 AT_ONCE = 4
-"""Recordings that are listened to at a time: each is in memory meanwhile."""
+"""How many recordings are transcribed at a time: each is in memory meanwhile."""
 MOST_ANSWERED = 1 << 20
 MOST_WORDS = 50_000
 """Characters of a transcript."""
 WITHOUT_WORDS = "there are no words in it"
 TAKEN = {"ogg": "ogg", "flac": "flac", "mp3": "mp3", "wav": "wav", "mov": "m4a", "matroska": "webm"}
-"""Formats that endpoints take as they are, by the ending of the name that tells them so."""
+"""Formats that endpoints accept as they are, by the extension that tells them the format."""
 
 
 class _Transcript(Struct, frozen=True):

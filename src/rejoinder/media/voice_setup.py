@@ -1,4 +1,5 @@
-"""What `rejoinder init` offers for voice: each offer is the sections it writes (ME-1, ME-2). Pure but for `which`."""
+"""The offers of `rejoinder init` for voice, with the sections that each writes (ME-1, ME-2). Pure except for
+`which`."""
 
 import shutil
 from typing import Any
@@ -13,7 +14,7 @@ SPEAKERS: dict[str, list[str]] = {
     "espeak-ng": ["espeak-ng", "-f", "{text}", "-w", "{file}"],
 }
 CHANNEL = {"tts": "inbound"}
-"""What each channel's section gets: voice is answered by voice."""
+"""The keys for each channel's section: voice is answered by voice."""
 
 
 class VoiceOffer(Struct, frozen=True):
@@ -22,7 +23,8 @@ class VoiceOffer(Struct, frozen=True):
 
 
 def voice_offers() -> tuple[VoiceOffer, ...]:
-    """None first: voice is off unless somebody wants it. Of the programs that speak, the first that is here."""
+    """No voice comes first: it is off unless somebody wants it. Of the programs that speak, the first installed one is
+    offered."""
     speaker = next((command for name, command in SPEAKERS.items() if shutil.which(name)), SPEAKERS["flite"])
     return (
         VoiceOffer("no"),

@@ -1,4 +1,4 @@
-"""Which agent answers where none was chosen: one that is found on this machine, or the one of the configuration."""
+"""Decides which agent answers if none was chosen: one that is found on this machine, or the configured one."""
 
 import os
 import shutil
@@ -16,20 +16,21 @@ from rejoinder.extras import how_to_install
 
 
 def discovered() -> tuple[str, schema.ConfiguredAgent, str]:
-    """The agent for a person who chose none: its name, its settings, and a sentence that says which it is and why."""
+    """The agent for a person who chose none: its name, its settings, and a sentence that says which agent it is and
+    why."""
     kinds = agent_kinds()
     choice = discover(kinds, _installed(kinds), os.environ, _missing(kinds))
     return choice.name, schema.ConfiguredAgent(choice.kind, choice.settings), choice.sentence
 
 
 def offered() -> tuple[AgentOffer, ...]:
-    """The agents a person may choose from here."""
+    """The agents that a person may choose."""
     kinds = agent_kinds()
     return offers(kinds, _installed(kinds), os.environ, _missing(kinds))
 
 
 def _missing(kinds: Declared) -> dict[str, str]:
-    """The kinds that cannot be opened here, and the command that brings what each needs."""
+    """The kinds that cannot be opened here, with the command that installs what each needs."""
     return {name: how_to_install(name) for name, kind in kinds.items() if kind.needs and find_spec(kind.needs) is None}
 
 
@@ -60,8 +61,8 @@ def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Se
 
 
 def absent_programs(settings: schema.Settings) -> list[str]:
-    """A sentence for each agent whose program is not on this machine: the operator reads it at the start, and not the
-    first person who writes."""
+    """A sentence for each agent whose program is not on this machine. So the operator learns of it at the start, and
+    not the first person who writes."""
     return [
         f"agents.{name}: there is no program {program} on the PATH. Install it; until then {name} cannot answer."
         for name, agent in settings.agents.items()
@@ -70,7 +71,7 @@ def absent_programs(settings: schema.Settings) -> list[str]:
 
 
 def _program_of(agent: schema.ConfiguredAgent) -> str | None:
-    """None where only its own start can tell: a path relative to its folder, or a PATH of its own."""
+    """None if only a start could tell: it has a path relative to its folder, or its own PATH."""
     command: tuple[str, ...] = getattr(agent.settings, "command", ())
     if not command or "PATH" in getattr(agent.settings, "env", {}):
         return None

@@ -1,8 +1,8 @@
-"""`/config set` and `/config unset`: one key of the file, written from a chat (IN-61).
+"""`/config set` and `/config unset`: change one key of the file from a chat (IN-61).
 
-Rule 1: the new file is checked whole, beside the old one, before it takes its place; if it is wrong, nothing changes.
-Rule 2: the old file is kept beside it, with `.bak` at its end.
-Rule 3: a file that somebody else changes meanwhile stays theirs.
+Rule 1: the new file is checked as a whole before it replaces the old one; if it is wrong, nothing changes.
+Rule 2: the old file is kept beside it, with `.bak` at the end of its name.
+Rule 3: a file that somebody else changes meanwhile is not overwritten.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from rejoinder.programs.reloading import SettingsSource
 from rejoinder.rendering.fence import fenced
 
 EACH_ITS_OWN = (
-    "Nothing has changed: several gateways share this store, and each machine has a file of its own. Change it on all "
+    "Nothing has changed: several gateways share this store, and each machine has its own file. Change it on all "
     "of them; most settings apply from the next message on, the others from the next start."
 )
 NO_FILE = "there is no file yet; `rejoinder init` makes one"
@@ -52,8 +52,8 @@ class ConfigWriting:
         return self._report(key, change.value, taken, backup)
 
     def _write(self, key: tuple[str, ...], value: str | None) -> Path:
-        """Writes the key, or removes it; returns where the file before it is kept."""
-        file = Path(self._source.watch.path).resolve()  # a link stays one
+        """Writes or removes the key; returns the path at which the previous file is kept."""
+        file = Path(self._source.watch.path).resolve()  # a symbolic link stays one
         try:
             text = file.read_text("utf-8")
         except FileNotFoundError:
@@ -91,12 +91,12 @@ def attach(gateway: Gateway, source: SettingsSource) -> None:
 
 
 async def _refuse(_: WriteConfig) -> str:
-    """One machine's file would differ from the others' (SC-25)."""
+    """Refuses if the store is shared: one machine's file would then differ from the others' (SC-25)."""
     return EACH_ITS_OWN
 
 
 def _put(path: Path, text: str, *, like: Path) -> None:
-    """A whole file on the disk, readable by whom the other one is readable by."""
+    """Writes a complete file, with the same permissions as the other one."""
     path.unlink(missing_ok=True)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", newline="") as file:
         file.write(text)
@@ -106,7 +106,7 @@ def _put(path: Path, text: str, *, like: Path) -> None:
 
 
 def _sentence(wrong: BadUse | BadConfiguration) -> str:
-    """Without the place: the file that is wrong does not stay."""
+    """The mistake without its line: the file with the mistake is not kept."""
     if isinstance(wrong, BadConfiguration) and wrong.mistakes:
         return "; ".join(f"{mistake.key}: {mistake.sentence}" for mistake in wrong.mistakes)
     return str(wrong)

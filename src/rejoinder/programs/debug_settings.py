@@ -1,9 +1,9 @@
 """Settings that hold until the next start: `/debug` (IN-61).
 
-Rule 1: they are laid over the file, also over one that changes meanwhile; the file is never written.
-Rule 2: a setting that is wrong, or would have to wait for a start, is refused, and nothing changes.
-Rule 3: where several gateways share a store they are rows of it: all of them look once a second (SC-25), and they hold
-        until `/restart`, or until none of them runs.
+Rule 1: they are laid over the file, even if it changes meanwhile; the file is never written.
+Rule 2: a setting that is wrong, or that could only take effect at a start, is refused, and nothing changes.
+Rule 3: if several gateways share a store, the settings are rows in it, and each gateway reads them once a second
+        (SC-25). They hold until `/restart`, or until no gateway runs.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ NOTHING = "Nothing is set: the file applies."
 HERE: Final = "Until the next start:"
 EVERYWHERE: Final = "On all gateways, until /restart or until none of them runs:"
 LOOK_SECONDS: Final = 1.0
-"""Seconds between two looks at what was set elsewhere."""
+"""Seconds between two reads of what was set on other gateways."""
 
 
 class Debugging:
-    """`read` makes settings from the file and from what is in `overlay` at that moment."""
+    """`read` makes settings from the file and from the current contents of `overlay`."""
 
     def __init__(self, gateway: Gateway, read: Callable[[], Settings], overlay: dict[tuple[str, ...], Any]) -> None:
         self._gateway = gateway
@@ -41,7 +41,7 @@ class Debugging:
         self._overlay = overlay
         self._one_at_a_time = asyncio.Lock()
         self.is_shared = gateway.store.lease_seconds is not None
-        self._rows: dict[str, bytes] | None = None  # as they were read last
+        self._rows: dict[str, bytes] | None = None  # the rows as they were last read
 
     async def change(self, change: ChangeDebug) -> str:
         async with self._one_at_a_time:
@@ -90,7 +90,7 @@ class Debugging:
     # --- together with other gateways -------------------------------------------------------------
 
     async def _keep(self, changed: dict[str, bytes | None]) -> None:
-        """Tells the others; when that fails, the next look puts back what they have."""
+        """Writes the settings for the other gateways; if that fails, the next read restores what the others have."""
         if not self.is_shared or not changed:
             return
         self._rows = None
@@ -104,7 +104,7 @@ class Debugging:
                 async with self._one_at_a_time:
                     await self._look()
             except StoreUnavailable as fault:
-                log.debug("not now: %s", fault)  # the store has logged it already
+                log.debug("not now: %s", fault)  # the store logs it itself
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _look(self) -> None:
@@ -116,7 +116,7 @@ class Debugging:
             wanted = {read_key(key): read_value(text.decode()) for key, text in rows.items()}
             if wanted != self._overlay:
                 await self._lay_over(wanted)
-        except (BadUse, BadConfiguration) as wrong:  # of another version, or beside another file
+        except (BadUse, BadConfiguration) as wrong:  # another gateway has another version, or another file
             sentence = f"What /debug has set on another gateway is not in effect here: {_sentence(wrong)}"
             self._gateway.note_not_in_effect(sentence)
             log.error("%s", sentence)
@@ -134,13 +134,13 @@ class Debugging:
         return f"{self._until}\n\n{self._code(*keys)}" if keys else NOTHING
 
     def _code(self, *keys: tuple[str, ...]) -> str:
-        """Without secrets, as `/config` shows them."""
+        """The settings as `/config` shows them, without secrets."""
         document = effective(self._gateway.configured)
         return fenced("\n".join(part(document, dotted(key)) or dotted(key) for key in keys), "toml")
 
 
 def attach(gateway: Gateway, source: SettingsSource) -> Debugging | None:
-    """Makes `/debug` work. Where the store is shared, `follow` has to run beside it."""
+    """Makes `/debug` work. If the store is shared, `follow` has to run beside it."""
     if source.overlay is None:
         return None
     debugging = Debugging(gateway, source.read, source.overlay)
@@ -149,7 +149,7 @@ def attach(gateway: Gateway, source: SettingsSource) -> Debugging | None:
 
 
 def _sentence(wrong: BadUse | BadConfiguration) -> str:
-    """Without the place in the file: it is not the file that is wrong."""
+    """The mistake without a place in the file, because the file is not wrong."""
     if isinstance(wrong, BadConfiguration) and wrong.mistakes:
         return "; ".join(f"{mistake.key}: {mistake.sentence}" for mistake in wrong.mistakes)
     return str(wrong)

@@ -1,7 +1,7 @@
 """`rejoinder run --demo`: a person asks for a review on the chat page; three agents answer her and each other.
 
-The agents of the configuration play, where there are any; the cast takes the parts that are left. Nothing is kept, and
-the demo begins when the first browser connects.
+Configured agents play first, if there are any; the cast takes the other parts. Nothing is kept, and the demo begins
+when the first browser connects.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ PERSON = "Ann"
 BEFORE = 1.5
 TYPING = 2.5
 QUIET = 3.0
-"""Seconds: until Ann begins, until she has written, and from the last word to the closing message."""
+"""Seconds until Ann begins to write, until she has written, and from the last word to the closing message."""
 LOOKS_BACK = 50
-"""Messages in which she looks for the one that her thread belongs to."""
+"""How many messages to search for the one that her thread belongs to."""
 
 
 def staged(settings: schema.Settings) -> tuple[schema.Settings, dict[str, Agent]]:
@@ -50,7 +50,8 @@ def staged(settings: schema.Settings) -> tuple[schema.Settings, dict[str, Agent]
 
 
 def _parts_left(ours: tuple[str, ...]) -> list[CastMember]:
-    """The parts that no configured agent plays, in order; one whose name is taken gets another part's name and face."""
+    """The parts that no configured agent plays, in order; if a part's name is taken, it gets another part's name and
+    face."""
     free = [part for part in PARTS if part.name not in ours]
     left: list[CastMember] = []
     for part in PARTS[len(ours) :]:
@@ -61,7 +62,7 @@ def _parts_left(ours: tuple[str, ...]) -> list[CastMember]:
 
 
 def next_steps(agents: dict[str, Agent]) -> tuple[str, ...]:
-    """What the person at the terminal can do now."""
+    """The lines that tell the person at the terminal what to do now."""
     names = tuple(agents)
     who = f"{', '.join(names[:-1])} and {names[-1]}"
     lines = [
@@ -74,7 +75,7 @@ def next_steps(agents: dict[str, Agent]) -> tuple[str, ...]:
 
 
 async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> None:
-    """Begins when the first browser is there, and says in the room how to go on when all have spoken."""
+    """Begins when the first browser connects; when all have spoken, it says in the room how to go on."""
     failed: set[str] = set()
 
     async def ended(turn: TurnEnded) -> None:
@@ -111,7 +112,7 @@ async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> Non
 
 
 async def _where_a_thread_opens(web: WebChannel, person: str, names: tuple[str, ...]) -> str | None:
-    """The last words of the agent who is asked there; whoever looks on may have written something since."""
+    """The last words of the agent who was asked; people who are watching may have written something since."""
     messages, _ = await reading.history(web.journal.log, person, LOBBY, None, None, LOOKS_BACK)
     of_agents = [each for each in messages if each.author in names]
     asked = [each for each in of_agents if each.author == names[-1]] or of_agents

@@ -1,7 +1,7 @@
-"""What `rejoinder doctor` looks at: whether a gateway of this configuration would work, and if not, what to do.
+"""The checks of `rejoinder doctor`: whether a gateway with this configuration would work, and what to do if not.
 
-Rule 1: looking changes nothing, asks no model anything and says nothing in any chat.
-Rule 2: every result is a finding; a check that fails does not keep the others from being made.
+Rule 1: a check changes nothing, asks no model and says nothing in any chat.
+Rule 2: every result is a finding; a check that fails does not prevent the others.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ SECONDS = 70.0
 ENOUGH_BYTES = 200 << 20
 HEALTH_SECONDS = 5.0
 LATE_SECONDS = 60.0
-"""After which a message that nobody has decided is a sign of trouble: a takeover is over long before."""
+"""Seconds after which an undecided message is a sign of trouble; a takeover is over long before."""
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 TOLERATED = timedelta(minutes=2)
 
@@ -62,19 +62,19 @@ ADVICE: dict[FailureKind, str] = {
     "unreachable": "check that it is installed and runs, and that its command or address is right",
     "crashed": "start it by hand to see why",
 }
-"""What the operator does about an agent that cannot answer."""
+"""The advice to the operator about an agent that cannot answer."""
 
 
 NOTHING_NEEDED = "it opens, and needs nothing from outside"
 
 
 class Finding(Struct, frozen=True):
-    """One thing that was looked at, with the keys of `--json`."""
+    """The result of one check, with the keys of `--json`."""
 
     what: str
     ok: bool
     found: str
-    """What was found, in one line or several; where something is wrong, what to do."""
+    """What was found, in one line or several; if something is wrong, also what to do."""
 
 
 Look = Callable[[], Awaitable[str]]
@@ -102,7 +102,7 @@ async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
 
 
 async def edges(settings: schema.Settings) -> AsyncIterator[Finding]:
-    """What the gateway talks to: agents and platforms."""
+    """Checks everything that the gateway talks to: agents and platforms."""
     for name, agent in settings.agents.items():
         yield await _looked(f"agents.{name}", lambda name=name, configured=agent: _agent(name, configured, settings))
     for name, channel in settings.channels.items():
@@ -114,7 +114,7 @@ async def edges(settings: schema.Settings) -> AsyncIterator[Finding]:
 
 
 async def _media(media: MediaSettings) -> AsyncIterator[Finding]:
-    """Voice and links, where they are configured."""
+    """Checks voice and links, if they are configured."""
     speech: tuple[tuple[str, SpeechToText | TextToSpeech], ...] = (
         ("speech_to_text", media.speech_to_text),
         ("text_to_speech", media.text_to_speech),
@@ -166,7 +166,7 @@ async def _agent(name: str, configured: schema.ConfiguredAgent, settings: schema
 async def _channel(
     name: str, configured: schema.ConfiguredChannel, settings: schema.Settings
 ) -> AsyncIterator[Finding]:
-    """One for each account, which has its own failures (CH-4)."""
+    """A check for each account, since each can fail by itself (CH-4)."""
     what = f"channels.{name}"
     if (check := channel_kind(configured.kind).check) is not None:
         gateway = await _gateway(settings.gateway.store)
@@ -203,7 +203,7 @@ async def _skills(folder: str) -> str:
 
 async def _store(store: str) -> str:
     if is_in_memory(store):
-        return "in memory: nothing survives the process"
+        return "it is in memory: nothing survives the process"
     if (file := _not_yet_made(store)) is not None:
         return _to_be_made(file)
     reader = open_reader(store)
@@ -218,7 +218,7 @@ async def _store(store: str) -> str:
 
 
 async def _processes(deployment: Deployment) -> str:
-    """Who serves the store, and whether anything stays behind (SC-24)."""
+    """The processes that serve the store, and whether messages wait too long (SC-24)."""
     shards, processes = deployment.shards, deployment.processes
     if not processes:
         return f"none runs; {shards} shards wait for one"
@@ -240,7 +240,7 @@ async def _processes(deployment: Deployment) -> str:
 
 
 async def _agreed(settings: schema.Settings, *, others: bool) -> str:
-    """Whether a gateway of this configuration could work beside the others (SC-25)."""
+    """Whether a gateway with this configuration could work beside the others (SC-25)."""
     recorded = await _read(settings.gateway.store, lambda reader: reader.facts(SCOPE)) or {}
     accounts = [
         (name, each) for name, channel in with_page(settings).channels.items() for each in account_names(channel)
@@ -252,7 +252,7 @@ async def _agreed(settings: schema.Settings, *, others: bool) -> str:
 
 
 def _page_of(settings: schema.Settings) -> str | None:
-    """Where a gateway of this configuration says how it is."""
+    """The address at which a gateway with this configuration reports its health."""
     for channel in settings.channels.values():
         if channel_kind(channel.kind).opened_by == "page":
             host, port = (getattr(channel.settings, name) for name in ("host", "port"))
@@ -262,13 +262,13 @@ def _page_of(settings: schema.Settings) -> str | None:
 
 
 async def _health(address: str) -> str:
-    """What only the gateway that runs can know, such as events that never came."""
+    """Asks the running gateway for what only it can know, for example that no events arrive."""
     try:
         within = aiohttp.ClientTimeout(HEALTH_SECONDS)
         async with aiohttp.ClientSession(timeout=within) as http, http.get(address) as answer:
             problems = (await answer.json()).get("problems", [])
     except aiohttp.ClientConnectorError:
-        return f"it runs, but not at {address}: if it was started with --port, it says how it is at /health there"
+        return f"it runs, but not at {address}: if it was started with --port, its health is at /health on that port"
     except (aiohttp.ClientError, TimeoutError, ValueError, AttributeError) as problem:
         return f"it runs, but does not answer at {address} ({str(problem) or type(problem).__name__})"
     if problems:
@@ -287,7 +287,7 @@ def _to_be_made(file: Path) -> str:
 
 
 async def _gateway(store: str) -> str | None:
-    """The gateway that has the store now."""
+    """The gateway that is using the store now."""
     if not _is_there(store):
         return None
     operator = open_for_operator(store)
@@ -307,7 +307,7 @@ async def _disk(folder: Path) -> str:
 
 
 async def _clock(store: str) -> str:
-    """Checks the clock against what is known locally: if it went back, what waits would look young for ever."""
+    """Compares the clock with times in the store: if it went back, waiting messages would look new for ever."""
     now = datetime.now(UTC)
     if now < EARLIEST:
         raise BadUse(f"the clock says {now:%Y-%m-%d %H:%M} UTC, which is in the past; set it")
@@ -323,7 +323,7 @@ async def _latest(store: str) -> datetime | None:
 
 
 async def _hook(name: str, store: str) -> str:
-    """What waits for a program; whether it can be reached is shown by that."""
+    """Events that wait for a program; they show whether it can be reached."""
     queues = await _read(store, lambda reader: reader.hook_queues()) or ()
     queue = next((each for each in queues if each.hook == name), HookQueue(name))
     if queue.error and queue.oldest is not None:
@@ -337,7 +337,7 @@ async def _hook(name: str, store: str) -> str:
 
 
 async def _read(store: str, ask: Callable[[StoreReader], Awaitable[Found]]) -> Found | None:
-    """None where there is no store, or it cannot be read: its own finding says why."""
+    """None if there is no store, or it cannot be read: the store's own finding says why."""
     if not _is_there(store):
         return None
     try:
@@ -353,7 +353,7 @@ async def _read(store: str, ask: Callable[[StoreReader], Awaitable[Found]]) -> F
 
 
 def _is_there(store: str) -> bool:
-    """Whether there may be something to read: not in the memory of another process, nor in a file yet to be made."""
+    """Whether there may be something to read: not if the store is in memory, or its file does not exist yet."""
     return not is_in_memory(store) and _not_yet_made(store) is None
 
 
@@ -363,6 +363,6 @@ def _not_yet_made(store: str) -> Path | None:
 
 
 def _folder(store: str) -> Path | None:
-    """The folder of the store's file; None where there is none, which the store's own finding says."""
+    """The folder of the store's file; None if it does not exist, which the store's own finding reports."""
     file = store_file(store)
     return None if file is None or not Path(file).parent.is_dir() else Path(file).parent

@@ -1,4 +1,4 @@
-"""The event loop of a process that serves: uvloop where it is installed, else Python's own (uvloop has no Windows).
+"""The event loop of a serving process: uvloop if it is installed, else Python's own (uvloop does not run on Windows).
 
 A message crosses the loop about forty times; uvloop does that in C, and saves a tenth of the gateway's CPU under load.
 """
@@ -15,7 +15,8 @@ except ImportError:
 
 
 def fast_loop(store: str) -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """What makes the loop of a gateway with this store; None is Python's own, which some stores need."""
+    """The function that makes the loop for a gateway with this store; None: Python's own loop, which some stores
+    need."""
     if uvloop is None or store_kind(store).watches_sockets:
         return None
     return uvloop.new_event_loop

@@ -1,9 +1,9 @@
-"""Messages of other programs, at `POST /api/messages`: who may write where, and each of them once.
+"""Messages of other programs, at `POST /api/messages`: who may write where. Each message is taken once.
 
 Rule 1: a program writes only in chats and to agents that its token names.
-Rule 2: a message is known by its program and its key, for as long as the inbox keeps it (30 days, DU-1). The same key
-        again gives the same answer and no second message; with another message it is refused.
-Rule 3: it goes the way of every message. Its sender is a bot, so it runs no commands.
+Rule 2: a message is identified by its program and its key, as long as the inbox keeps it (30 days, DU-1). The same key
+        again gives the same answer and no second message; with a different message it is refused.
+Rule 3: it is processed like every message. Its sender is a bot, so it cannot run commands.
 """
 
 import asyncio
@@ -23,19 +23,19 @@ from rejoinder.inbound.ids import split
 from rejoinder.web.services import PostedMessage, ProgramMessage, Refusal
 
 LONGEST_TEXT = 100_000
-"""Characters of one message."""
+"""The most characters of one message."""
 AT_ONCE, A_SECOND = 60, 1.0
 """How many messages a program may send at once, and how many more each second."""
 
 
 class WriteRate:
-    """How fast a program may write: a bucket that fills up again."""
+    """Limits how fast a program may write: a bucket that fills up again."""
 
     def __init__(self, now: float) -> None:
         self._left, self._at = float(AT_ONCE), now
 
     def wait(self, now: float) -> float:
-        """Seconds until the program may write again; 0: it may now, and this was counted."""
+        """Seconds until the program may write again; 0: it may write now, and this message was counted."""
         self._left, self._at = min(AT_ONCE, self._left + (now - self._at) * A_SECOND), now
         if self._left < 1:
             return (1 - self._left) / A_SECOND
@@ -51,7 +51,7 @@ class Incoming:
         self._one_at_a_time: dict[str, asyncio.Lock] = {}
 
     def name_of(self, token: str) -> str | None:
-        """Whose token it is. Looks at all of them, so that the time it takes tells nothing."""
+        """The program with this token. Compares all tokens, so that the time it takes reveals nothing."""
         found = None
         for name, program in self._gateway.configured.api.tokens.items():
             if compare_digest(program.token.reveal().encode(), token.encode("utf-8", "surrogatepass")):
@@ -62,7 +62,7 @@ class Incoming:
         """Raises `Refusal`."""
         now = time.monotonic()
         if wait := self._paces.setdefault(program, WriteRate(now)).wait(now):
-            raise Refusal(429, "this program writes too fast; wait a moment", {"retry-after": str(int(wait) + 1)})
+            raise Refusal(429, "this program is writing too fast; wait a moment", {"retry-after": str(int(wait) + 1)})
         if not message.text.strip():
             raise Refusal(422, "this message is empty; put something into text")
         if len(message.text) > LONGEST_TEXT:
@@ -95,7 +95,7 @@ class Incoming:
         return PostedMessage(id, message.chat, agent)
 
     async def _on_page(self, sender: Person, message: ProgramMessage, key: str, route: Route, token: ApiToken) -> str:
-        """People see it in the room."""
+        """On the chat page, people see the message in the room."""
         room: Room | None = await self._web.journal.room_for_programs(route.chat)
         if room is None:
             raise Refusal(422, no_such_room(route.chat))
@@ -107,7 +107,7 @@ class Incoming:
         return agent
 
     async def _elsewhere(self, sender: Person, id: str, message: ProgramMessage, route: Route, token: ApiToken) -> str:
-        """The platform does not show it: only the agent's answer appears in the chat."""
+        """The platform does not show the message: only the agent's answer appears in the chat."""
         configured = self._gateway.configured.channels.get(route.channel)
         if configured is None or route.channel not in self._gateway.channels:
             raise Refusal(422, f"the channel {route.channel} is not served here")
@@ -151,7 +151,7 @@ def _route(message: ProgramMessage, token: ApiToken) -> Route:
 
 
 def _agent(message: ProgramMessage, token: ApiToken, there: tuple[str, ...]) -> str:
-    """`there`: the agents of the chat."""
+    """`there`: the agents in the chat."""
     if message.agent and message.agent not in token.agents:
         raise Refusal(403, f"this token may not use {message.agent!r}; it may use: {', '.join(token.agents)}")
     fitting = [each for each in token.agents if each in there and message.agent in ("", each)]

@@ -1,12 +1,12 @@
-"""How the interpreter of a process that serves collects garbage and switches threads.
+"""Sets how the interpreter of a serving process collects garbage and switches threads.
 
-What was loaded at the start is never garbage, and reference counting frees what a message leaves behind (nothing here
-keeps cycles). So the collector need not scan the former, and need not run several times for every message. With its
+Objects loaded at the start never become garbage, and reference counting frees what a message leaves behind (our code
+makes no cycles). So the collector need not scan the former, and need not run several times for every message. With its
 defaults it takes a tenth of the gateway's time, and a sixth of its start.
 
-A long answer is rendered in a thread, and everybody else waits for what that thread does not give back: the collector
-scans the objects of a long answer without a break, and a thread that computes keeps the interpreter until the switch
-interval is over, each time the event loop lets go of it, for every socket and every statement.
+A long answer is rendered in a thread, and everything else waits while that thread holds the interpreter: the collector
+scans the objects of a long answer without a break, and a computing thread keeps the interpreter for a whole switch
+interval each time the event loop lets go of it, which happens with every socket and every statement.
 """
 
 import gc
@@ -15,16 +15,17 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 YOUNG = 20_000
-"""Objects allocated in excess of those freed, after which the collector looks for cycles among the young ones."""
+"""After this many more allocations than deallocations the collector looks for cycles among the young objects."""
 MIDDLE, OLD = 2, 50
-"""How many such looks are between two at the middle generation, and how many of those between two at everything. The
-middle one is looked at often, because then there is little in it: 60,000 objects take 10 ms, 220,000 took 40 ms."""
+"""How many collections of the young objects there are for each collection of the middle generation, and how many of
+those for each full one. The middle generation is collected often, so that there is little in it: 60,000 objects take
+10 ms, 220,000 took 40 ms."""
 SWITCH_SECONDS = 0.001
 
 
 @contextmanager
 def without_collection() -> Generator[None]:
-    """For what loads a lot and then goes on with the collector's defaults."""
+    """For code that loads a lot and then continues with the collector's defaults."""
     gc.disable()
     try:
         yield

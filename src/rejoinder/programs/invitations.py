@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
 
 NO_LOGIN = (
-    "nobody needs a login here: the page is open to this machine only, and whoever opens it chooses a name; to invite "
-    "people, set channels.web.host or channels.web.token"
+    "nobody needs a login here: the page is open only to this machine, and people choose a name when they open it; to "
+    "invite people, set channels.web.host or channels.web.token"
 )
 
 
 class Invitations:
-    """`address`: where invited people reach the page; None: nobody needs a login there."""
+    """`address`: where invited people reach the page; None: the page needs no login."""
 
     def __init__(self, web: "WebChannel", address: str | None) -> None:
         self.closed = "" if address is not None else NO_LOGIN
@@ -34,7 +34,7 @@ class Invitations:
         self._on_change: list[Callable[[], Awaitable[None]]] = []
 
     def on_change(self, call: Callable[[], Awaitable[None]]) -> None:
-        """Calls it when logins have changed."""
+        """Registers a function to call when logins have changed."""
         self._on_change.append(call)
 
     async def _changed(self) -> None:
@@ -42,14 +42,14 @@ class Invitations:
             await call()
 
     async def begin(self) -> None:
-        """Notes the address for invitations that are made beside the gateway."""
+        """Stores the address, for invitations that are made outside the gateway."""
         await self._journal.keep_address(self._address)
 
     async def listed(self) -> tuple[Invited, ...]:
         return await self._journal.invited()
 
     async def invite(self, name: str) -> tuple[str, str]:
-        """The name as it is shown, and the link. Raises `BadUse`."""
+        """Returns the name as it is shown, and the link. Raises `BadUse`."""
         if self._address is None:
             raise BadUse(NO_LOGIN)
         person, token = await self._journal.invite(name)
@@ -57,7 +57,7 @@ class Invitations:
         return person.name, invitation(self._address, token)
 
     async def revoke(self, who: str) -> str:
-        """The name of the person whose login has ended. Raises `BadUse`."""
+        """Returns the name of the person whose login has ended. Raises `BadUse`."""
         person = await self._journal.revoke(who)
         await self._changed()
         return person.name
@@ -81,7 +81,7 @@ def _sentence(problem: BadUse) -> str:
 
 def made(name: str, link: str) -> str:
     ends = f"/invite revoke {name} ends it, and so does another /invite {name}:"
-    return f"Whoever opens this link is {name} here, so send it to {name} alone; {ends} {link}"
+    return f"Anybody who opens this link is {name} here, so send it only to {name}; {ends} {link}"
 
 
 def _list(invited: tuple[Invited, ...]) -> str:
@@ -95,7 +95,7 @@ def since(invited: Invited) -> datetime:
 
 
 def public_address(facts: WebSettings, listening: socket.socket) -> str:
-    """Where other machines reach the page, as far as we can know."""
+    """The address at which other machines reach the page, as far as we can know it."""
     if facts.hosts:
         port = listening.getsockname()[1]
         return f"https://{facts.hosts[0]}" if facts.trusted_proxies else f"http://{facts.hosts[0]}:{port}"
@@ -106,7 +106,7 @@ def public_address(facts: WebSettings, listening: socket.socket) -> str:
 
 
 def _own_address(family: int) -> str | None:
-    """The address by which this machine would reach others; nothing is sent."""
+    """The address from which this machine would connect to others; nothing is sent."""
     far = ("192.0.2.1", 9) if family == socket.AF_INET else ("2001:db8::1", 9)
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as trying:
@@ -128,7 +128,7 @@ async def _page(store: StoreReader) -> tuple[str, tuple[str, ...]]:
 
 
 async def command_of_worker(store: SharedStore, change: ChangeInvitations) -> str:
-    """The page is served by others on the store, who find there what has changed (SC-15)."""
+    """The processes that serve the page find the change in the store (SC-15)."""
     try:
         match change.what:
             case "invite":
@@ -162,5 +162,5 @@ async def revoke_by_operator(store: OperatorStore | SharedStore, who: str) -> st
 
 
 async def invited_by_operator(store: StoreReader) -> tuple[Invited, ...]:
-    """Empty where no chat page has been served yet."""
+    """Empty if no chat page has been served yet."""
     return tuple([each for log in await store.logs() for each in invited(await store.facts(scope_of(log, LOGINS)))])

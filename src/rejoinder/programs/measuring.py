@@ -1,6 +1,6 @@
 """Measures the gateway on this machine: the whole way of a message, with an agent and a channel that take no time.
 
-So only our own work is measured: accept, decide, queue, prompt, read, deliver, and the store, which waits for the disk
+So it measures only our own work: accept, decide, queue, prompt, read, deliver, and the store, which waits for the disk
 as in production.
 """
 
@@ -32,7 +32,7 @@ class Figures(Struct, frozen=True):
     messages: int
     sessions: int
     first_ms: float
-    """The first message of all, from its acceptance to its answer."""
+    """The very first message, from its acceptance to its answer."""
     p50_ms: float
     """One session, one message after the other."""
     p95_ms: float
@@ -41,7 +41,7 @@ class Figures(Struct, frozen=True):
     messages_per_second: float
     """All sessions at once, each with its next message as soon as it is answered."""
     memory_mb: float
-    """The most this process has used."""
+    """The peak of this process."""
 
 
 class _Echo:
@@ -53,7 +53,7 @@ class _Echo:
 
 
 class _Wire:
-    """Accepts every part, and wakes the caller of `asks` that waits for the answer in its chat."""
+    """Accepts every part, and wakes the caller of `asks` that is waiting for the answer in this chat."""
 
     name = CHANNEL
     limits = Limits()
@@ -81,7 +81,7 @@ class _Wire:
 
 
 async def measure(messages: int, sessions: int, folder: Path) -> Figures:
-    """Uses a store of its own below the folder, and removes it afterwards."""
+    """Uses its own store below the folder, and removes it afterwards."""
     settings = Settings(
         agents={AGENT: ConfiguredAgent("python", {})},
         channels={CHANNEL: ConfiguredChannel(CHANNEL, CommonChannelSettings(agent=AGENT, dm="open"), None)},

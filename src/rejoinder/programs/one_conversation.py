@@ -1,4 +1,4 @@
-"""A gateway for one conversation: in the terminal, or for a single message that comes from a program."""
+"""A gateway for one conversation: in the terminal, or for a single message from a program."""
 
 from functools import partial
 
@@ -17,13 +17,13 @@ from rejoinder.runtime.tasks import Tasks
 
 
 def _only(settings: schema.Settings, channel: str) -> schema.Settings:
-    """This channel alone, and no jobs: those belong to the gateway that serves all channels."""
+    """Settings for only this channel, and no jobs, which belong to the gateway that serves all channels."""
     agents = {name: replace(agent, heartbeat=None) for name, agent in settings.agents.items()}
     return replace(settings, channels={channel: settings.channels[channel]}, agents=agents, cron={})
 
 
 MOST_COLLECTED = 50_000_000
-"""Bytes of a file in a reply: it is given to the caller whole."""
+"""The most bytes of a file in a reply: the caller gets it as a whole."""
 
 
 async def _whole(file: OutgoingFile) -> Attachment:
@@ -32,7 +32,7 @@ async def _whole(file: OutgoingFile) -> Attachment:
 
 
 class _Collected:
-    """A channel that keeps what is said."""
+    """A channel that keeps the replies."""
 
     limits = Limits()
     file_limits = FileLimits(MOST_COLLECTED, album=100)
@@ -43,7 +43,7 @@ class _Collected:
         self._on_block = on_block
 
     async def listen(self, deliver: Inlet) -> None:
-        """Nothing comes in: the only message is dispatched by the caller."""
+        """Receives nothing: the caller dispatches the only message."""
 
     async def send(self, part: Part) -> Outcome:
         return await self._collect(part)
@@ -67,8 +67,8 @@ async def get_reply(
 ) -> list[Reply]:
     """The whole way from a message to its replies, without channel or store.
 
-    The channel's settings hold where it is configured; otherwise it is open. `on_block` is called with each
-    reply as it is said, `on_tool` with the title of each tool the agent uses, `on_model` with the model.
+    If the channel is configured, its settings hold; otherwise it is open. `on_block` is called with each reply when it
+    is ready, `on_tool` with the title of each tool the agent uses, `on_model` with the model.
     """
     if not settings.agents:
         raise BadConfiguration("there is no agent to ask; the settings need an [agents.NAME] section")

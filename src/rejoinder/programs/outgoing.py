@@ -1,11 +1,11 @@
-"""Posts to programs what they are to be told: the rows of hooks over HTTP (IN-8).
+"""Posts events to other programs: the queued rows of hooks over HTTP (IN-8).
 
-Rule 1: each hook has a task of its own: a dead address holds up no other hook and no chat.
-Rule 2: the events of a hook go out in order. While its address cannot be reached, fails, or takes nothing at all (it is
-        gone, moved or closed to us), all of them wait; one that is refused is tried again later, and those behind it
-        go on.
-Rule 3: an attempt is counted before it is made, and every attempt has the same id and the same body. An event that
-        nobody has taken for 24 hours is given up.
+Rule 1: each hook has its own task, so a dead address delays no other hook and no chat.
+Rule 2: the events of a hook go out in order. While its address cannot be reached, fails, or accepts nothing at all (it
+        is gone, moved or closed to us), all of them wait. An event that is refused is tried again later, while those
+        behind it go on.
+Rule 3: an attempt is counted before it is made, and every attempt has the same id and the same body. An event that was
+        not accepted within 24 hours is given up.
 Rule 4: addresses and secrets are never logged: both may hold a password.
 """
 
@@ -32,13 +32,13 @@ log = logging.getLogger(__name__)
 TIMEOUT = 10.0
 """Seconds for one attempt."""
 CLAIMED = timedelta(seconds=TIMEOUT + 20)
-"""For how long an event belongs to the process that posts it."""
+"""Seconds for which an event belongs to the process that posts it."""
 TRIED_FOR = timedelta(hours=24)
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 900.0
 LOOK = 5.0
-"""Seconds between two looks for what other processes have written, and for what is due again."""
+"""Seconds between two looks for events that other processes have written or that are due again."""
 NOT_THIS_ONE = frozenset({400, 406, 409, 411, 412, 413, 414, 415, 417, 422, 428, 431, 451})
-"""Refusals that speak of the event. All others speak of the address, or of now: the next one would be refused, too."""
+"""Refusals of this event. All others are about the address or the moment: the next event would be refused, too."""
 GONE = "it answered 410: the receiver is gone; correct its url or remove it"
 
 Result = Literal["taken", "refused", "down"]
@@ -57,7 +57,7 @@ class WebhookSender:
         self._logged: dict[str, str] = {}
 
     async def run(self) -> None:
-        """Until it is cancelled; looks now and then which hooks there are."""
+        """Runs until it is cancelled; it checks now and then which hooks there are."""
         self._gateway.hooks.on_rows(self._tell_all)
         if self._gateway.store.lease_seconds is None:
             await WriteBatch(FreeHookEvents(self._gateway.now())).insist(self._gateway.store)
@@ -81,7 +81,7 @@ class WebhookSender:
                 try:
                     pause = await self._next(name, hook, http)
                 except StoreUnavailable as fault:
-                    log.debug("not now: %s", fault)  # the store has logged it already
+                    log.debug("not now: %s", fault)  # the store logs it itself
                     pause = LOOK
                 if pause is None:
                     await self._until_news(name)
@@ -98,7 +98,7 @@ class WebhookSender:
             return
 
     async def _next(self, name: str, hook: HookSettings, http: aiohttp.ClientSession) -> float | None:
-        """Posts the next event. Returns how long to wait before the one after it; None: there is nothing to do."""
+        """Posts the next event. Returns how long to wait before the following one; None: there is nothing to do."""
         store, now = self._gateway.store, self._gateway.now()
         claimed = await store.write(ClaimHookEvent(name, now, now + CLAIMED))
         if claimed is None:
@@ -135,7 +135,7 @@ class WebhookSender:
         return "refused" if status in NOT_THIS_ONE else "down", GONE if status == 410 else f"it answered {status}"
 
     def _say(self, name: str, why: str) -> None:
-        """Once for each reason, until it works again."""
+        """Logs each reason once, until the hook works again."""
         if self._logged.get(name) != why:
             self._logged[name] = why
             log.warning("hooks.%s: an event was not accepted: %s. It is tried again, for up to 24 hours.", name, why)

@@ -1,4 +1,4 @@
-"""What the pages are given of a gateway: values to show, and functions that change something in it."""
+"""The parts of a gateway that its pages get: values to show, and functions that change something."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -131,7 +131,7 @@ def page_services(
 
 
 def _tools(gateway: Gateway, address: str) -> "ServedTools | None":
-    """The gateway's tools for agents, which are told of them; None where the package for them is missing."""
+    """The gateway's tools; agents are told about them. None if the package for tools is missing."""
     if find_spec("mcp") is None:
         return None
     from rejoinder.programs.tools import ServedTools  # noqa: PLC0415 - only loaded with its package

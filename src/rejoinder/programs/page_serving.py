@@ -1,4 +1,4 @@
-"""The chat page and the console of a gateway, served; this file is loaded only where there is a web channel."""
+"""Serves the chat page and the console of a gateway; this file is loaded only if there is a web channel."""
 
 import socket
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from rejoinder.web.login import Login
 from rejoinder.web.server import Pages, address
 
 EVERYWHERE = ("0.0.0.0", "::")
-"""Hosts that stand for all addresses of a machine, and are not addresses themselves."""
+"""Hosts that mean all addresses of a machine, and are not addresses themselves."""
 
 
 async def open_pages(
@@ -35,7 +35,7 @@ async def open_pages(
     say: Callable[[str], None],
     new_token: bool,
 ) -> None:
-    """Returns when the pages can be opened, and says where they are."""
+    """Returns when the pages can be opened, and prints their addresses."""
     token_hash, shown_token = await _token(web, facts, new_token)
     login = Login(token_hash, await web.journal.invited())
     where = address(listening)
@@ -71,7 +71,7 @@ async def open_pages(
 
 async def _token(web: WebChannel, facts: WebSettings, new: bool) -> tuple[str | None, str | None]:
     """The hash to check the owner's logins against, and the token itself if it was made just now."""
-    for key, sentence in facts.problems():  # settings that were not read from a file have not been checked
+    for key, sentence in facts.problems():  # settings that were not read from a file are unchecked
         raise BadUse(f"channels.{web.name}.{key[0]}: {sentence}")
     if facts.token is not None and new:
         raise BadUse(f"the token is in the configuration (channels.{web.name}.token): --new-token cannot change it")

@@ -1,8 +1,8 @@
 """The process of an isolated python agent: it runs the function, and speaks `agents.python.wire` with the gateway.
 
-Rule 1: its standard input and output belong to the protocol. What the function prints goes to stderr, and whoever
-reads from it reads nothing.
-Rule 2: it ends with the gateway: at the end of its input, at once.
+Rule 1: its standard input and output belong to the protocol. Anything that the function prints goes to stderr, and a
+function that reads standard input finds it empty.
+Rule 2: it ends with the gateway: as soon as its input ends.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from rejoinder.events import Turn
 from rejoinder.runtime.tasks import Tasks
 
 PIECE = 65_536
-"""Characters of one line."""
+"""The most characters of one line."""
 LONGEST_OUTPUT = 4000
 LONGEST_TURN = 1 << 30
 ENDED_SECONDS = 3.0
@@ -60,7 +60,7 @@ async def _serve(name: str, settings: Settings, requests: int, answers: int) -> 
 
 class Worker:
     def __init__(self, agent: PythonAgent, tasks: Tasks, out: asyncio.StreamWriter) -> None:
-        agent.take_limits(RunLimits(inf, inf))  # the gateway has an eye on the time
+        agent.take_limits(RunLimits(inf, inf))  # the gateway watches the time
         self._agent = agent
         self._tasks = tasks
         self._out = out
@@ -105,7 +105,7 @@ class Worker:
         self._send(wire.Answered(offer, await self._agent.steer(turn)))
 
     def _look_after(self, cancelled: int) -> None:
-        """Every run has one thread at most: if there are more, one goes on whose run was cancelled."""
+        """Each run has at most one thread, so if there are more threads than runs, one of a cancelled run goes on."""
         if cancelled in self._running or len(self._agent.threads) > len(self._running):
             self._send(wire.Stuck())
 

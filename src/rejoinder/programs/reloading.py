@@ -1,8 +1,8 @@
-"""The configuration while the gateway runs: a changed file is noticed, read whole, and applied as far as possible.
+"""Follows the configuration while the gateway runs: notices a changed file, reads it and applies it if possible.
 
-Rule 1: a file is read when it has stopped changing: an editor may still be writing it.
-Rule 2: with a file that is wrong or gone the gateway goes on with what it had, and says so once.
-Rule 3: `config.live` decides what takes effect at once; keys that wait for a start are named.
+Rule 1: a file is read only when it has stopped changing, because an editor may still be writing it.
+Rule 2: if the file is wrong or gone, the gateway keeps its old settings, and says so once.
+Rule 3: `config.live` decides what takes effect at once; the gateway names the keys that wait for a start.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from rejoinder.errors import BadConfiguration
 log = logging.getLogger(__name__)
 
 SECONDS = 1.0
-"""Between two looks; a look costs one stat."""
+"""Seconds between two looks at the file; a look costs one stat."""
 AS_IT_WAS = "The gateway keeps its old settings"
 
 
@@ -36,7 +36,7 @@ class Watch:
         return self._seen is None
 
     def has_changed(self) -> bool:
-        """Whether the file has changed, and has not changed further since the last look. Each change is told once."""
+        """Whether the file has changed, and has not changed further since the last look. Reports each change once."""
         before, self._seen = self._seen, self._stamp()
         if self._seen != before or self._seen == self._known:
             return False
@@ -44,7 +44,8 @@ class Watch:
         return True
 
     def _stamp(self) -> tuple[int, ...] | None:
-        """Not just the time: contents may change within one tick of the clock, and a renamed file is another one."""
+        """More than the time: contents may change within one tick of the clock, and a renamed file is a different
+        one."""
         try:
             found = os.stat(self.path)
         except (OSError, ValueError):
@@ -53,8 +54,9 @@ class Watch:
 
 
 class SettingsSource(NamedTuple):
-    """Where settings come from. `read` makes them from the file as at the start, with `overlay` laid over it; None:
-    nothing can be laid over it. `check` reads another file as this one; None: this one cannot be written."""
+    """Where settings come from. `read` makes them from the file, as at the start, with `overlay` laid over it. If
+    `overlay` is None, nothing can be laid over it. `check` reads another file in the same way; None: this file cannot
+    be written."""
 
     watch: Watch
     read: Callable[[], Settings]
@@ -63,7 +65,7 @@ class SettingsSource(NamedTuple):
 
 
 class Reloading:
-    """`tell` takes what there is to say; without it the log does."""
+    """`tell` is called with each sentence; without it, the sentences are logged."""
 
     def __init__(
         self, gateway: Gateway, source: SettingsSource, tell: Callable[[str], Awaitable[None]] | None = None

@@ -1,4 +1,4 @@
-"""What the operator says in a chat, as the parts a gateway sends."""
+"""Turns the operator's messages into parts that a gateway sends."""
 
 from uuid import uuid4
 
@@ -15,7 +15,7 @@ from rejoinder.store.base import PartIntent, StoreReader
 
 
 def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool = False) -> tuple[PartIntent, ...]:
-    """A text of the operator's as the parts a gateway sends; none when there is nothing to see."""
+    """The parts for a text of the operator's; none if there is nothing to see."""
     configured = settings.channels.get(route.channel)
     if configured is None:
         there = ", ".join(sorted(settings.channels)) or "none"
@@ -27,8 +27,8 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
 
 
 async def check_chat(store: StoreReader, settings: schema.Settings, route: Route) -> None:
-    """Raises `BadUse` for a chat that its channel would not find in the store; sent there, the message would be lost.
-    Of most channels only the platform knows the chats."""
+    """Raises `BadUse` for a chat that its channel would not find in the store: the message would be lost. For most
+    channels only the platform knows the chats, so this finds nothing."""
     problem = channel_kind(settings.channels[route.channel].kind).chat_problem
     if problem is not None and (why := await problem(StoredLog(route.channel, store), route.chat, settings.agents)):
         raise BadUse(why)

@@ -1,4 +1,4 @@
-"""What `rejoinder run` does: the gateway with all its channels, and the pages where there is a web channel."""
+"""The work of `rejoinder run`: the gateway with all its channels, and the pages if there is a web channel."""
 
 import asyncio
 import socket
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 REHEARSED_AFTER = 2.0
-"""Seconds of serving before the gateway prepares what only some replies need."""
+"""Seconds after which a serving gateway prepares what only some replies need."""
 HOOKS_LOOKED_FOR = 2.0
-"""Seconds between two looks whether a hook has been configured."""
+"""Seconds between two checks whether a hook has been configured."""
 
 
 # --- the configuration with its page ----------------------------------------------------------------
 
 
 def with_page(settings: schema.Settings, port: int | None = None) -> schema.Settings:
-    """The channels that `run` serves: without any, those served by default, such as the page, with all agents. Everyone
-    who may open the page owns it."""
+    """The channels that `run` serves. If there are none, those that are served by default, such as the page, with all
+    agents. Everybody who may open the page is its owner."""
     served = {
         name: channel
         for name, channel in settings.channels.items()
@@ -83,7 +83,7 @@ def _members(channel: schema.ConfiguredChannel, settings: schema.Settings) -> tu
 
 
 Play = Callable[[Gateway, "WebChannel"], Coroutine[Any, Any, None]]
-"""Something that happens on the page by itself."""
+"""Something that happens on the page by itself, such as the demo."""
 
 
 async def serve(
@@ -100,14 +100,14 @@ async def serve(
 ) -> EndedBy:
     """Runs until every channel has ended, or a signal or a restart ends it cleanly; returns which of these.
 
-    `beginning`: what is said first, once nothing can keep the gateway from starting any more. `agents`: opened
-    elsewhere, used instead of those of the settings. `source`: where the settings came from; it is watched for changes.
-    `restart_check`: as for `Gateway`. `role`: what this process does, beside others on the same store (SC-24).
+    `beginning`: printed first, once nothing can prevent the start any more. `agents`: agents opened elsewhere, used
+    instead of those of the settings. `source`: where the settings came from; it is watched for changes.
+    `restart_check`: as for `Gateway`. `role`: the task of this process, beside others on the same store (SC-24).
     """
     page = next(((name, channel) for name, channel in settings.channels.items() if channel.kind == "web"), None)
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
-        # First: a second gateway is refused here.
+        # This comes first, because a second gateway is refused here.
         channels, store = await _channels_and_store(settings)
         stack.push_async_callback(store.close)
         _refuse_alone(role, store, settings)
@@ -148,7 +148,7 @@ async def serve(
 
 
 async def _channels_and_store(settings: schema.Settings) -> tuple[list[Channel], SharedStore]:
-    """The store is opened in a thread while the channels are loaded: both mostly wait for C code, disk or network."""
+    """Opens the store in a thread while it loads the channels: both mostly wait for C code, disk or network."""
     url, how = settings.gateway.store, share_options(settings.gateway)
     first = opening(url, how)
     try:
@@ -161,7 +161,7 @@ async def _channels_and_store(settings: schema.Settings) -> tuple[list[Channel],
 
 
 def _possible_role(role: ProcessRole, settings: schema.Settings, say: Say) -> ProcessRole:
-    """Who cannot start every agent claims no chat: it might be one for that agent (SC-7)."""
+    """A process that cannot start every agent claims no chats: one of them might be for a missing agent (SC-7)."""
     absent = [] if role == "front" else absent_programs(settings)
     if absent and role == "worker":
         raise BadUse(f"a worker needs the programs of all agents; {absent[0]}")
@@ -197,8 +197,8 @@ def _invite_beside_the_page(gateway: Gateway) -> None:
 
 
 async def _tell_programs(gateway: Gateway, tasks: Tasks) -> None:
-    """Loads what it needs when there is a hook, now or later."""
-    while not gateway.configured.hooks:  # noqa: ASYNC110 - a file that is read again tells nobody
+    """Posts to hooks; loads what that needs when there is a hook, now or later."""
+    while not gateway.configured.hooks:  # noqa: ASYNC110 - reading the file again sends no signal
         await asyncio.sleep(HOOKS_LOOKED_FOR)
     from rejoinder.programs.outgoing import WebhookSender  # noqa: PLC0415 - only loaded for hooks
 
@@ -206,7 +206,8 @@ async def _tell_programs(gateway: Gateway, tasks: Tasks) -> None:
 
 
 async def _rehearse_later(render_options: tuple[RenderOptions, ...]) -> None:
-    """Leaves the first seconds to messages that came while no gateway ran, and by its thread the loop to later ones."""
+    """Waits, so that the first seconds are free for messages that came while no gateway ran, and uses a thread, so that
+    the loop is free for later ones."""
     await asyncio.sleep(REHEARSED_AFTER)
     await asyncio.to_thread(rehearse, MARKUP, render_options)
 

@@ -1,4 +1,4 @@
-"""Serves a gateway until it is told to end: by a signal, or by an owner who asks for a restart."""
+"""Serves a gateway until a signal ends it, or an owner asks for a restart."""
 
 import asyncio
 import logging
@@ -16,14 +16,14 @@ EndedBy = signal.Signals | Restart | None
 
 
 async def serve_until_told(gateway: Gateway, role: ProcessRole = "all") -> EndedBy:
-    """Like `Gateway.serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once."""
+    """Like `Gateway.serve`, but a signal in `ENDING` or a restart ends it cleanly, and a second signal at once."""
     loop, received = asyncio.get_running_loop(), list[signal.Signals]()
 
     def end(number: signal.Signals) -> None:
         gateway.tasks.start("drain", gateway.drain(0 if received else GRACE))
         if not received and (running := sum(engine.lanes.at_work for engine in gateway.engines)):
             answers = "An answer is" if running == 1 else f"{running} answers are"
-            log.info("%s being finished, for up to %.0f s; a second signal ends it at once", answers, GRACE)
+            log.info("%s being finished, for up to %.0f s; a second signal ends the gateway at once", answers, GRACE)
         received.append(number)
 
     for number in ENDING:

@@ -1,5 +1,5 @@
-"""Work on a whole store while no gateway runs on it: copied into another engine, or put in order after a change of what
-shares a session (SC-23, SC-25)."""
+"""Work on a whole store while no gateway runs on it: it is copied into another engine, or rearranged after a change of
+`session` or of the number of shards (SC-23, SC-25)."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,7 @@ def copy_store(source: str, target: str, progress: Callable[[str], None]) -> tup
 
 
 def rehome_store(url: str, settings: Settings, shards: int | None) -> tuple[int, int]:
-    """Returns how many places have another home now, and how many shards there are."""
+    """Returns how many places have a new home now, and how many shards there are."""
 
     def home_of(inbound: Inbound) -> str | None:
         known = inbound.channel in settings.channels

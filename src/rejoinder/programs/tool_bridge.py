@@ -1,6 +1,6 @@
-"""What `rejoinder mcp` does: the gateway's tools on pipes, for an agent that speaks MCP but no HTTP.
+"""The work of `rejoinder mcp`: offers the gateway's tools on pipes, to an agent that speaks MCP but not HTTP.
 
-It knows no tool itself: it passes every call on to the running gateway, with the token of the agent's session.
+It has no tools itself: it passes every call on to the running gateway, with the token of the agent's session.
 """
 
 import os
@@ -17,7 +17,7 @@ UNSET = (
 
 
 async def bridge() -> None:
-    """Until its standard input ends."""
+    """Runs until its standard input ends."""
     url, token = os.environ.get(MCP_URL), os.environ.get(MCP_TOKEN)
     if not url or not token:
         raise BadUse(UNSET)
@@ -39,7 +39,7 @@ async def bridge() -> None:
 
         async def ready() -> ClientSession:
             nonlocal begun
-            if not begun:  # with the first request: the token is valid only during a run
+            if not begun:  # only with the first request, because the token is valid only during a run
                 await gateway.initialize()
                 begun = True
             return gateway

@@ -1,4 +1,4 @@
-"""The gateway's tools as the pages serve them, and as agents are told of them."""
+"""The gateway's tools, as the pages serve them and as agents learn of them."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,7 @@
-"""How a hook over HTTP signs what it posts, by the rules of Standard Webhooks. Pure.
+"""Signs the posts of hooks over HTTP, by the rules of Standard Webhooks. Pure.
 
 A receiver checks three headers: `webhook-id`, `webhook-timestamp` and `webhook-signature`. The signature covers id,
-time and body, so that none of them can be changed and an old request cannot be sent again later.
+time and body, so that none of them can be changed and an old request cannot be replayed.
 """
 
 import base64
@@ -10,11 +10,11 @@ import hashlib
 import hmac
 
 PREFIX = "whsec_"
-"""A secret that begins like this is base64, as Standard Webhooks has it; any other is taken as it is."""
+"""A secret with this prefix is base64, as in Standard Webhooks; any other is used as it is."""
 
 
 def headers(secret: str, id: str, at: int, body: bytes) -> dict[str, str]:
-    """`at`: seconds since 1970, of this attempt."""
+    """`at`: the time of this attempt, in seconds since 1970."""
     signature = hmac.new(_key(secret), f"{id}.{at}.".encode() + body, hashlib.sha256).digest()
     return {
         "webhook-id": id,

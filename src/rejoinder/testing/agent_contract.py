@@ -1,4 +1,4 @@
-"""The promises every agent keeps, as tests to inherit:
+"""The promises that every agent keeps, as tests to inherit:
 
     class TestMyAgent(AgentContract):
         @asynccontextmanager
@@ -31,7 +31,7 @@ from rejoinder.testing.patience import PATIENCE
 
 
 class Agents(Struct, frozen=True):
-    """Four ways for one kind to behave. `using_tools` is None where the kind has no tools to show."""
+    """One kind of agent, behaving in four ways. `using_tools` is None if the kind has no tools to show."""
 
     talking: Agent
     """Answers with some text."""
@@ -58,7 +58,7 @@ def text_of(events: list[AgentEvent]) -> str:
 
 @asynccontextmanager
 async def begun(agent: Agent, turn: Turn) -> AsyncGenerator[AsyncIterator[AgentEvent]]:
-    """A run that has said its first words; it is closed, and so cancelled, at the end of the block."""
+    """A run that has said its first words; at the end of the block it is closed, which cancels it."""
     async with aclosing(cast(AsyncGenerator[AgentEvent, None], agent.run(turn))) as run:
         async for event in run:
             if isinstance(event, TextDelta):
@@ -68,16 +68,16 @@ async def begun(agent: Agent, turn: Turn) -> AsyncGenerator[AsyncIterator[AgentE
 
 
 class AgentContract:
-    """Inherit it in a test class; `agents` gives the agents to be tested and takes them away again."""
+    """Inherit it in a test class; `agents` provides the agents to test, and closes them afterwards."""
 
     patience: float = PATIENCE
-    """Nothing here may take longer, in seconds: it is the difference between slow and stuck."""
+    """Seconds: anything that takes longer is stuck, not slow."""
 
     @abstractmethod
     def agents(self) -> AbstractAsyncContextManager[Agents]: ...
 
     async def test_a_run_ends_with_exactly_one_last_word(self) -> None:
-        """TU-20: Done or Failed comes once, and nothing after it."""
+        """TU-20: Done or Failed comes exactly once, and nothing comes after it."""
         async with asyncio.timeout(self.patience), self.agents() as agents:
             for agent in (agents.talking, agents.broken):
                 events = await everything(agent)
@@ -91,7 +91,7 @@ class AgentContract:
             assert text_of(events).strip()
 
     async def test_a_failure_is_an_event_with_a_sentence(self) -> None:
-        """TU-22: nothing is raised; the person gets a sentence, the operator a detail."""
+        """TU-22: a failure raises nothing; the person gets a sentence, the operator a detail."""
         async with asyncio.timeout(self.patience), self.agents() as agents:
             last = (await everything(agents.broken))[-1]
             assert isinstance(last, Failed)

@@ -1,4 +1,4 @@
-"""The promises every channel keeps, as tests to inherit:
+"""The promises that every channel keeps, as tests to inherit:
 
     class TestMyChannel(ChannelContract):
         personality = "telegram"
@@ -6,8 +6,8 @@
         def open(self, platform):
             return MyChannel(platform.url)
 
-They run against a `FakePlatform` of that personality. A channel for another platform overrides `platform`, which gives
-a fake of its own: a `PlayedPlatform`. The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"` runs them.
+They run against a `FakePlatform` of that personality. A channel for another platform overrides `platform` and returns
+its own fake: a `PlayedPlatform`. The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"` runs them.
 """
 
 import asyncio
@@ -41,37 +41,37 @@ NO_SUCH_MESSAGE = "999999"
 
 
 class PlayedPlatform(Protocol):
-    """What the contract asks of a platform that is played for it. People and chats have names here: `ann` is a person
-    and her direct chat, `#team` a group."""
+    """A fake platform, as the contract needs it. People and chats have names here: `ann` is a person and her direct
+    chat, `#team` a group."""
 
     @property
     def truth(self) -> Any:
-        """What stands on the platform: `messages(chat, by="bot")` gives those of the bot, or of this person, each with
-        its `id`, `text`, `reply_to` and, as one text, `reactions`. Each of `frames` has a `kind`, `typing` for the
-        typing sign, and says `by` whom: `bot`."""
+        """What people can see: `messages(chat, by="bot")` returns the messages of the bot, or of this person, each with
+        `id`, `text`, `reply_to` and, as one text, `reactions`. Each of `frames` has a `kind` (`typing` for the typing
+        sign) and an author `by`, such as `bot`."""
         ...
 
     async def __aenter__(self) -> Any: ...
 
     async def __aexit__(self, *exception: object) -> None:
-        """It is down from now on. It may be called twice."""
+        """Takes the platform down; may be called twice."""
         ...
 
     async def says(self, chat: str, person: str, text: str) -> Any: ...
 
     async def hears(self, chat: str, text: str | None = None) -> Any:
-        """The message of the bot with this text, or its next one, once it is there."""
+        """Waits for the bot's message with this text, or for its next message."""
         ...
 
     def id_of(self, person: str, /) -> str: ...
 
     def fault(self, kind: Kind, *, on: Any) -> Any:
-        """What happens to the next call of this sort: `send`, `poll`, `typing` or `event`."""
+        """Sets what happens to the next call of this sort: `send`, `poll`, `typing` or `event`."""
         ...
 
 
 class RecordingInlet:
-    """An inlet that keeps what it is given: it outlives the channel, as a store does, and can be set to fail."""
+    """An inlet that keeps all messages. Like a store, it outlives the channel, and it can be set to fail."""
 
     def __init__(self) -> None:
         self.given: list[Inbound] = []
@@ -114,7 +114,7 @@ class RecordingInlet:
             await self._changed.wait()
 
     async def message(self, text: str) -> Inbound:
-        """The message with this text, once it is there."""
+        """Waits for the message with this text."""
         await self.until(lambda: text in self.texts)
         return next(message for message in self.kept.values() if message.text == text)
 
@@ -124,7 +124,7 @@ class RecordingInlet:
 
 
 class Opened:
-    """A channel that serves a platform in which ann has written, and where that was."""
+    """A channel that serves a platform where ann has written, and the place where she wrote."""
 
     def __init__(self, channel: Channel, platform: PlayedPlatform, inlet: RecordingInlet, first: Inbound) -> None:
         self.channel = channel
@@ -140,12 +140,12 @@ class Opened:
 
 
 class ChannelContract:
-    """Inherit it in a test class; `open` gives a channel that is to serve the platform."""
+    """Inherit it in a test class; `open` returns a channel that serves the platform."""
 
     personality: str = ""
-    """What `FakePlatform` plays, unless `platform` gives another."""
+    """The platform that `FakePlatform` plays, unless `platform` returns another fake."""
     patience: float = PATIENCE
-    """Nothing here may take longer, in seconds: it is the difference between slow and stuck."""
+    """Seconds: anything that takes longer is stuck, not slow."""
     outcomes: Mapping[Kind, Callable[[Outcome], bool]] = {
         "429": lambda outcome: isinstance(outcome, RetryAfter) and outcome.limited and (outcome.seconds or 0) > 0,
         "5xx": lambda outcome: isinstance(outcome, RetryAfter) and not outcome.limited,
@@ -156,7 +156,7 @@ class ChannelContract:
         "accept-drop": lambda outcome: isinstance(outcome, Unknown),
         "half-open": lambda outcome: isinstance(outcome, Unknown),
     }
-    """The outcome that each fault of the platform has to be reported as."""
+    """The outcome that `send` has to report for each fault of the platform."""
 
     @abstractmethod
     def open(self, platform: Any) -> Channel: ...
@@ -168,7 +168,7 @@ class ChannelContract:
     # --- in -----------------------------------------------------------------------------------------
 
     async def test_a_message_comes_in(self) -> None:
-        """IN-1: where it was said, by whom, and its words."""
+        """IN-1: a message arrives with its place, its sender and its words."""
         async with self._opened() as opened:
             assert opened.first.channel == opened.channel.name
             assert opened.first.chat.kind == "direct"
@@ -187,7 +187,7 @@ class ChannelContract:
                 assert opened.channel.own_id != opened.first.sender.id
 
     async def test_what_cannot_be_kept_is_not_confirmed(self) -> None:
-        """DU-15: while nothing can be kept nothing is acknowledged; it comes again, and is kept then."""
+        """DU-15: while messages cannot be stored, none is acknowledged; a message comes again, and is stored then."""
         async with self._opened() as opened:
             opened.inlet.broken = True
             await opened.platform.says(ANN, ANN, "keep me")
@@ -196,7 +196,7 @@ class ChannelContract:
             await opened.inlet.message("keep me")
 
     async def test_it_goes_on_where_it_was(self) -> None:
-        """DU-1: what was said meanwhile comes, what had come does not come again."""
+        """DU-1: after a restart, messages from meanwhile come, and earlier ones do not come again."""
         async with asyncio.timeout(self.patience), self.platform() as platform:
             inlet = RecordingInlet()
             async with self._listening(platform, inlet):
@@ -209,7 +209,7 @@ class ChannelContract:
             assert [message.text for message in inlet.given] == ["one", "two", "three"]
 
     async def test_the_same_message_twice_is_one_event(self) -> None:
-        """DU-1: the event id is the message's own, whatever number its envelope has."""
+        """DU-1: the event id is that of the message, whatever number its envelope has."""
         async with self._opened() as opened:
             opened.platform.fault("duplicate", on="event")
             await opened.platform.says(ANN, ANN, "again")
@@ -220,19 +220,20 @@ class ChannelContract:
     # --- out ----------------------------------------------------------------------------------------
 
     async def test_what_is_sent_is_seen(self) -> None:
-        """DE-31: delivered, under the id people's replies would name."""
+        """DE-31: a message is delivered, under the id that people's replies would name."""
         async with self._opened() as opened:
             message = await opened.send("hello, ann")
             assert (await opened.platform.hears(ANN, "hello, ann")).id == message
 
     async def test_a_reply_shows_what_it_answers(self) -> None:
-        """OD-61: a native reply to the message that was meant."""
+        """OD-61: a reply is a native reply to the intended message."""
         async with self._opened() as opened:
             await opened.channel.send(Part(opened.route, "yes", reply_to=opened.first.message_id))
             assert (await opened.platform.hears(ANN)).reply_to == opened.first.message_id
 
     async def test_a_reply_to_nothing_is_refused(self) -> None:
-        """OD-61: nothing is sent, so that it can be sent once without the reply."""
+        """OD-61: if the message to reply to is missing, nothing is sent, so that it can be sent once without the
+        reply."""
         async with self._opened() as opened:
             outcome = await opened.channel.send(Part(opened.route, "yes", reply_to=NO_SUCH_MESSAGE))
             assert isinstance(outcome, Rejected), outcome
@@ -240,7 +241,7 @@ class ChannelContract:
             assert not opened.platform.truth.messages(ANN)
 
     async def test_an_edit_changes_the_message(self) -> None:
-        """DU-3: however often it is made, there is one message with the last text."""
+        """DU-3: however often an edit is made, there is one message with the last text."""
         async with self._opened() as opened:
             channel, part = opened.channel, Part(opened.route, "whole")
             if not isinstance(channel, CanEdit):
@@ -254,7 +255,7 @@ class ChannelContract:
             assert missing.why == "target"
 
     async def test_a_reaction_comes_and_goes(self) -> None:
-        """OD-70: on a person's message."""
+        """OD-70: a reaction appears on a person's message."""
         async with self._opened() as opened:
             channel = opened.channel
             if not isinstance(channel, CanReact):
@@ -266,7 +267,7 @@ class ChannelContract:
             assert self._reactions(opened) == ""
 
     async def test_a_message_can_be_taken_back(self) -> None:
-        """OD-44: it is gone, and taking it back twice is no error."""
+        """OD-44: a deleted message is gone, and deleting it twice is not an error."""
         async with self._opened() as opened:
             if not isinstance(opened.channel, CanDelete):
                 return
@@ -276,7 +277,7 @@ class ChannelContract:
             assert not opened.platform.truth.messages(ANN)
 
     async def test_the_typing_sign_never_fails(self) -> None:
-        """TU-24: it is shown, and a platform that refuses it does no harm."""
+        """TU-24: the typing sign is shown, and a platform that refuses it does no harm."""
         async with self._opened() as opened:
             if not isinstance(opened.channel, CanType):
                 return
@@ -288,7 +289,7 @@ class ChannelContract:
     # --- what goes wrong ----------------------------------------------------------------------------
 
     async def test_every_fault_is_told_as_what_it_is(self) -> None:
-        """DE-31: rejected, to be tried again, or unknown; never raised, never guessed."""
+        """DE-31: a fault is reported as rejected, as to be tried again, or as unknown; nothing is raised or guessed."""
         for kind, holds in self.outcomes.items():
             async with self._opened() as opened:
                 opened.platform.fault(kind, on="send")
@@ -298,15 +299,15 @@ class ChannelContract:
                 assert accepted == (kind == "accept-drop"), kind
 
     async def test_nobody_there_is_no_harm(self) -> None:
-        """DE-32: a platform that is down has taken nothing: it may be sent again."""
+        """DE-32: a platform that is down has accepted nothing, so the message may be sent again."""
         async with self._opened() as opened:
             await opened.platform.__aexit__()
-            await asyncio.sleep(0)  # the end of its connections is heard before the next call
+            await asyncio.sleep(0)  # the channel notices the end of its connections before the next call
             outcome = await opened.channel.send(Part(opened.route, "hello"))
             assert isinstance(outcome, RetryAfter), outcome
 
     async def test_it_survives_an_outage(self) -> None:
-        """DE-32: what was said while the platform did not answer comes when it answers again."""
+        """DE-32: messages from while the platform did not answer come when it answers again."""
         async with self._opened() as opened:
             for kind in ("5xx", "drop"):
                 opened.platform.fault(kind, on="poll")

@@ -19,7 +19,7 @@ OWNER = "ann"
 
 
 class Chat:
-    """Every `hears` continues where the last one ended, so the order of the answers is checked too."""
+    """Every `hears` continues where the last one ended, so the order of the answers is checked, too."""
 
     def __init__(self, channel: FakeMessenger, tasks: Tasks, gateway: Gateway | None = None) -> None:
         self.channel = channel
@@ -40,7 +40,7 @@ class Chat:
         return await self.channel.says(text, sender=sender, chat=chat, reply_to=quoted, event=event)
 
     async def hears(self, text: str | None = None) -> Shown:
-        """Waits for the next whole message of the bot; its text has to be this one."""
+        """Waits for the bot's next complete message, which must have this text."""
         await self._until("a message", lambda: bool(self._unheard()))
         shown = self._unheard()[0]
         self._heard.add(shown.id)
@@ -48,19 +48,19 @@ class Chat:
         return shown
 
     async def sees(self, text: str) -> Shown:
-        """Waits until a message that is being written shows this."""
+        """Waits until a message that is being written shows this text."""
         await self._until(f"{text!r} in a message", lambda: bool(self._showing(text)))
         return self._showing(text)[0]
 
     async def asked(self, agent: ScriptedAgent, times: int) -> None:
-        """Waits until the agent has been asked so many times."""
+        """Waits until the agent has been asked this many times."""
         await self._until(f"turn {times} of {agent.name}", lambda: len(agent.turns) >= times)
 
     async def sees_reaction(self, emoji: str, *, on: str) -> None:
         await self._until(f"{emoji} on {on}", lambda: emoji in self.channel.messages[on].reactions)
 
     async def rests(self) -> None:
-        """Waits until the gateway is done with all that was said so far; a message is shown before that."""
+        """Waits until the gateway has finished with all messages so far; this is later than when an answer is shown."""
         assert self.gateway is not None, "whoever made the gateway knows when it rests"
         async with asyncio.timeout(PATIENCE):
             await self.gateway.tasks.idle(besides=self.gateway.listening.tasks)
@@ -83,14 +83,14 @@ class Chat:
         return [m for m in self.channel.messages.values() if m.author == "bot" and not m.deleted]
 
     def _unheard(self) -> list[Shown]:
-        """Whole messages; one that holds the place of an answer on its way is not whole yet."""
+        """Complete messages; a placeholder for a coming answer is not complete yet."""
         return [m for m in self._visible() if m.complete and m.text != PLACEHOLDER and m.id not in self._heard]
 
     def _showing(self, text: str) -> list[Shown]:
         return [m for m in self._visible() if not m.complete and text in m.text]
 
     async def ends(self) -> None:
-        """Checks that everything was answered, and that the test heard all that was said."""
+        """Checks that everything was answered, and that the test expected every message."""
         await self.channel.close()
         async with asyncio.timeout(PATIENCE):
             await self._tasks.idle()
@@ -105,7 +105,8 @@ async def conversation(
     *,
     owners: tuple[str, ...] = (OWNER,),
 ) -> AsyncGenerator[Chat]:
-    """Through the whole gateway, with these settings; the channel is open to everybody, ann owns the bot."""
+    """A conversation through the whole gateway, with these settings; the channel is open to everybody, ann owns the
+    bot."""
     channel = channel or FakeChannel()
     wired = with_channel(settings or Settings(), channel.name, agent.name, owners)
     wired = replace(wired, channels={channel.name: wired.channels[channel.name]})

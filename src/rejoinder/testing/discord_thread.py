@@ -1,8 +1,8 @@
 """One thread on a fake Discord with five bots and three people, played and printed: `make demo-discord`.
 
-Three of the bots are agents behind a gateway, each with an account of its own; two are strangers, written with plain
-discord.py. `weather` mentions whoever mentions it, so two bots could go on for ever; `scribe` writes down what it sees,
-which is what a bot can see: the first version of every message.
+Three of the bots are agents behind a gateway, each with its own account; two are strangers, written with plain
+discord.py. `weather` mentions everybody who mentions it, so two bots could go on for ever; `scribe` writes down what a
+bot can see: the first version of every message.
 """
 
 import asyncio
@@ -48,13 +48,13 @@ pace = {{ chat = "unlimited", account = "unlimited" }}
 
 
 class Foreign(discord.Client):
-    """A bot of somebody else."""
+    """Somebody else's bot."""
 
     def __init__(self, name: str) -> None:
         super().__init__(intents=discord.Intents(guilds=True, guild_messages=True, message_content=True))
         self.name = name
         self.saw: list[tuple[str, str]] = []
-        """Author and words of every message, as they came."""
+        """The author and the words of every message, as they came."""
 
     async def on_message(self, message: discord.Message) -> None:
         if self.user is None or message.author.id == self.user.id or message.is_system():
@@ -65,14 +65,14 @@ class Foreign(discord.Client):
 
 
 class Play:
-    """What happened: the platform, who asked what, and what the strangers saw."""
+    """The events of the play: the platform, the questions, and what the strangers saw."""
 
     def __init__(self, platform: FakePlatform, strangers: dict[str, Foreign]) -> None:
         self.platform = platform
         self.strangers = strangers
         self.root = ""
         self.asked: dict[str, tuple[str, str]] = {}
-        """By what the answer says: the message that was asked, and the bot that was."""
+        """By the words of the answer: the question's message, and the bot that was asked."""
 
     def answers(self, text: str) -> list[Seen]:
         return [seen for seen in self.platform.truth.messages(TEAM, by=None) if seen.text == text]
@@ -87,7 +87,7 @@ class Play:
 
 
 class Answering(ScriptedAgent):
-    """Answers what it was asked, as a reply to that message; the stranger it answers with a mention."""
+    """Answers a question as a reply to its message, and the stranger with a mention."""
 
     async def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         words = text_of(turn)
@@ -110,7 +110,7 @@ async def strangers(platform: FakePlatform) -> AsyncGenerator[dict[str, Foreign]
     running = [asyncio.create_task(bot.start(token_of(name))) for name, bot in bots.items()]
     try:
         for bot in bots.values():
-            while bot.user is None:  # noqa: ASYNC110 - discord.py tells it before it is there
+            while bot.user is None:  # noqa: ASYNC110 - discord.py announces it before it can be used
                 await asyncio.sleep(0.01)
         yield bots
     finally:
@@ -141,7 +141,7 @@ async def gateway(platform: FakePlatform, agents: dict[str, Agent]) -> AsyncGene
 
 @asynccontextmanager
 async def played(shown: Callable[[Frame], None] | None = None) -> AsyncGenerator[Play]:
-    """Everybody is there; yields when the play is over, and ends it."""
+    """Starts everybody; yields when the play is over, and then ends everything."""
     async with FakePlatform("discord") as platform:
         server: Any = platform.people
         for name in (*OURS, *FOREIGN):
@@ -179,7 +179,7 @@ async def _play(play: Play) -> None:
 
 
 def _notices(play: Play) -> list[Seen]:
-    """What the gateway itself says."""
+    """The messages of the gateway itself."""
     known = {*play.asked, "It is sunny."}
     ours = [seen for name in OURS for seen in play.platform.truth.messages(TEAM, by=name)]
     return [seen for seen in ours if seen.text not in known and "Are you sure?" not in seen.text]
@@ -208,7 +208,7 @@ async def main() -> None:
     ours, strangers, people = map(", ".join, (OURS, FOREIGN, PEOPLE))
     sys.stdout.write(
         f"One thread on the fake Discord of the tests. Our bots are {ours}; {strangers} are bots of somebody\n"
-        f"else; {people} are people. The first mention opens the thread; a number behind a name is the\n"
+        f"else; {people} are people. The first mention opens the thread; the number after a name is the\n"
         "message that it replies to.\n\n"
     )
     async with asyncio.timeout(PATIENCE), played(Printer()) as play:

@@ -1,7 +1,7 @@
-"""A chat platform in memory that can do everything, and remembers each frame people would have seen.
+"""A chat platform in memory that can do everything, and remembers each frame that people would have seen.
 
-It is strict: a message that is empty or too long for its limits fails the test that sent it. It fails as it is told
-to: `fails(Unknown("reset"), accepted=True)` accepts the next message and does not say so.
+It is strict: a message that is empty or too long for its limits fails the test that sent it. It fails on demand:
+`fails(Unknown("reset"), accepted=True)` accepts the next message but does not confirm it.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ FIRST_ID = 9001  # far from any handle, so that a test notices when the two are 
 
 
 class Shown(Struct):
-    """A message of the chat as it stands on the screen."""
+    """A message of the chat as people see it now."""
 
     id: str
     author: str
@@ -45,24 +45,24 @@ class Shown(Struct):
     deleted: bool = False
     reactions: list[str] = []
     frames: list[str] = []
-    agent: str = ""  # which of our agents says it
+    agent: str = ""  # which of our agents wrote it
     thread: str | None = None
 
 
 def _mentions(*names: str) -> tuple[Mention, ...]:
-    """Names that stand in the text with an @ before them."""
+    """Names that occur in the text after an @."""
     return tuple(Mention(name, token=f"@{name}") for name in names if name)
 
 
 class Failing(Struct, frozen=True):
-    """What a call gets in answer; `accepted`: it was done anyway."""
+    """The outcome that a call gets; `accepted`: it was carried out anyway."""
 
     outcome: Outcome
     accepted: bool
 
 
 class FakeMessenger:
-    """Can edit, delete, react, type and note; every change wakes the callers that wait in `until`."""
+    """Can edit, delete, react, type and note; every change wakes the callers of `until`."""
 
     def __init__(self, name: str = "fake", limits: Limits | None = None) -> None:
         self.name = name
@@ -70,13 +70,13 @@ class FakeMessenger:
         self.own_name = "bot"
         self.typed = 0  # how often the typing sign was shown
         self.typists: list[str] = []  # for which agent, each time
-        self.reacted: list[tuple[str, str, str]] = []  # which agent put which emoji on which message
+        self.reacted: list[tuple[str, str, str]] = []  # each reaction: the agent, the emoji and the message
         self.limits = limits or Limits()
         self.messages: dict[str, Shown] = {}
-        self.parts: list[Part] = []  # all that was sent, whatever became of it
+        self.parts: list[Part] = []  # all parts that were sent, whatever their outcome
         self.calls: list[str] = []
         self.notes: list[str] = []
-        self.refuse: str | None = None  # when set, the platform takes no further message
+        self.refuse: str | None = None  # while set, the platform accepts no message
         self._failing: deque[Failing] = deque()
         self._deliver: Inlet | None = None
         self._changed = asyncio.Condition()
@@ -95,7 +95,7 @@ class FakeMessenger:
 
     @property
     def listens(self) -> bool:
-        """Whether a gateway takes what is said here."""
+        """Whether a gateway is listening."""
         return self._deliver is not None
 
     async def close(self) -> None:
@@ -138,7 +138,7 @@ class FakeMessenger:
         return shown.id
 
     def _told(self, inbound: Inbound) -> Inbound:
-        """What the platform adds to a message by itself."""
+        """Adds what the platform itself adds to a message."""
         return inbound
 
     async def until(self, holds: Callable[[], bool]) -> None:
@@ -230,7 +230,7 @@ class FakeMessenger:
 
 
 class FakeDeduplicator(FakeMessenger):
-    """A platform with keys of its own: a part of the same key is there once, however often it is sent."""
+    """A platform that knows keys: a part with the same key appears once, however often it is sent."""
 
     deduplicates_by_key: Literal[True] = True
 
@@ -259,7 +259,7 @@ class SentFile(Struct, frozen=True):
 
 
 class FakeFiles(FakeMessenger):
-    """Takes files too, up to three in a message, and is strict about its limits. `files`: all that people got."""
+    """Takes files, too, up to three in a message, and is strict about its limits. `files`: all that people got."""
 
     def __init__(self, name: str = "fake", limits: Limits | None = None) -> None:
         super().__init__(name, limits)
@@ -304,10 +304,10 @@ class FakeChannel(FakeMessenger):
 
 
 class FakeThreads(FakeMessenger):
-    """A platform whose threads have the id of the message they hang under, as Discord's and Slack's have (CH-2).
+    """A platform whose threads have the id of the message that they belong to, like Discord's and Slack's (CH-2).
 
-    It is strict: a message to a thread that is not there is refused, and so is a change of a message or a reply to one
-    that stands elsewhere.
+    It is strict: it refuses a message to a thread that does not exist, and changes of or replies to a message that is
+    elsewhere.
     """
 
     native_commands: Literal[True] = True
@@ -321,12 +321,12 @@ class FakeThreads(FakeMessenger):
     def __init__(self, name: str = "fake", limits: Limits | None = None, threads: Threads = "auto") -> None:
         super().__init__(name, limits)
         self.threads: dict[str, str] = {}  # the title of each thread
-        self.created: list[str] = []  # each attempt to open one
+        self.created: list[str] = []  # each attempt to open a thread
         self.refuse_threads: str | None = None
         self._threads: Threads = threads
-        self.valid_for = 900.0  # seconds in which an interaction can be answered
-        self.ephemeral: list[tuple[str, str]] = []  # what only one person saw
-        self.answered: list[str] = []  # the tokens by which something was said to all
+        self.valid_for = 900.0  # seconds for which an interaction can be answered
+        self.ephemeral: list[tuple[str, str]] = []  # messages that only one person saw
+        self.answered: list[str] = []  # the tokens that were answered with a message for everybody
         self.noticed: list[str] = []  # the tokens of presses that needed no words
 
     def _told(self, inbound: Inbound) -> Inbound:
@@ -404,7 +404,7 @@ class FakeThreads(FakeMessenger):
     async def _post(self, part: Part, call: str, *, complete: bool) -> Outcome:
         thread, opens = part.route.thread, part.opens
         if part.only_for is not None and part.reply_context is None:
-            return Rejected("it can be shown to one person only in answer to what they did")
+            return Rejected("a message can be shown to one person only in answer to an interaction")
         if part.only_for is not None:
             self.ephemeral.append((part.only_for, part.text))
             await self._tell()
@@ -442,7 +442,7 @@ class FakeThreads(FakeMessenger):
 
 
 class FakeRoom(FakeChannel):
-    """A group of several agents that tells each of them what the others say, once it is whole."""
+    """A group of several agents, in which each gets the complete messages of the others."""
 
     relays_agent_messages: Literal[True] = True
 

@@ -1,4 +1,4 @@
-"""How four APIs say the same thing on the wire. A dialect writes one streamed answer, as bytes to send."""
+"""The streaming formats of four APIs. A dialect writes one streamed answer, as bytes to send."""
 
 from typing import Any, ClassVar
 

@@ -22,14 +22,14 @@ from rejoinder.testing.model_dialects import DIALECTS, GOOGLE, Dialect
 
 
 class Say(Struct, frozen=True):
-    """A good answer. It streams in `pieces` of so many characters, `pace` seconds apart."""
+    """A good answer. It streams in pieces of `pieces` characters, `pace` seconds apart."""
 
     text: str
     thought: str = ""
     tool: str | None = None
-    """A tool the model says it calls before the text (or instead of it, when there is none)."""
+    """A tool that the model calls before the text (or instead of it, if there is none)."""
     arguments: str = "{}"
-    """What it calls the tool with, as JSON."""
+    """The arguments of the call, as JSON."""
     pieces: int = 12
     pace: float = 0.0
 
@@ -50,19 +50,19 @@ class Break(Struct, frozen=True):
 
 
 class Garble(Struct, frozen=True):
-    """The stream carries this text and then something that is no JSON."""
+    """The stream has this text, and then something that is not JSON."""
 
     text: str = ""
 
 
 class Stall(Struct, frozen=True):
-    """Says this text and then nothing more, until the client leaves."""
+    """Sends this text and then nothing more, until the client leaves."""
 
     text: str = ""
 
 
 class FailMidway(Struct, frozen=True):
-    """Says this text and then sends an error inside the stream, as overloaded providers do."""
+    """Sends this text and then an error inside the stream, as overloaded providers do."""
 
     text: str = ""
     code: str = "overloaded_error"
@@ -71,7 +71,7 @@ class FailMidway(Struct, frozen=True):
 
 Answer = Say | Refuse | Break | Garble | Stall | FailMidway
 
-# What providers say; (code, message) by status. The words matter: clients classify by them.
+# The providers' (code, message), by status. The words matter, because clients classify errors by them.
 REFUSALS: dict[int, tuple[str, str]] = {
     400: ("invalid_request_error", "Invalid request"),
     401: ("invalid_api_key", "Incorrect API key provided"),
@@ -95,7 +95,7 @@ class ModelRequest(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The last thing the user said."""
+        """The last thing that the user said."""
         return DIALECTS[self.path].asked(self.body)
 
 
@@ -116,11 +116,11 @@ class ModelServer:
         return f"{self.url}/v1"
 
     def will(self, *answers: Answer) -> None:
-        """The next answers, in order; then it answers by itself again."""
+        """Sets the next answers, in order; after them it echoes again."""
         self._script.extend(answers)
 
     async def departed(self) -> None:
-        """Returns when a client has left in the middle."""
+        """Returns when a client has left in the middle of an answer."""
         await self._departed.wait()
 
     async def __aenter__(self) -> "ModelServer":

@@ -1,4 +1,4 @@
-"""How long a test waits for what ought to come, and how it waits for what nobody announces."""
+"""How long tests wait for an event, and how they wait for changes that nothing announces."""
 
 import asyncio
 import inspect
@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 PATIENCE = 60.0
-"""Seconds: a test that waits longer is stuck, not slow. No test depends on the speed of a machine, so all share one."""
+"""Seconds: a test that waits longer is stuck, not slow. No test depends on a machine's speed, so all share one
+value."""
 LOOK_SECONDS = 0.01
 """Seconds between two looks."""
 
 
 async def until(look: Callable[[], Any], what: str = "it", seconds: float = PATIENCE) -> Any:
-    """What `look` returns, or what awaiting it gives, as soon as that is true. For a file, a row or another
-    process, of which nobody tells us."""
+    """Calls `look` again and again, and returns its result (awaited if necessary) as soon as that is true. For files,
+    rows and other processes, whose changes nothing announces."""
     try:
         async with asyncio.timeout(seconds):
             while True:
@@ -23,4 +24,4 @@ async def until(look: Callable[[], Any], what: str = "it", seconds: float = PATI
                     return found
                 await asyncio.sleep(LOOK_SECONDS)
     except TimeoutError:
-        raise AssertionError(f"{what} did not come about within {seconds:.0f} s") from None
+        raise AssertionError(f"{what} did not happen within {seconds:.0f} s") from None

@@ -1,1 +1,1 @@
-"""The server of the pages: chat, console, `/api`, `/v1`, health, metrics. The wiring opens it; it imports no floor."""
+"""The server of the pages: chat, console, `/api`, `/v1`, health, metrics. `programs` opens it; it imports no floor."""

@@ -1,4 +1,4 @@
-"""How a token becomes a person: the logins, and how guesses are slowed down."""
+"""Finds the person to whom a token belongs, and slows down guesses."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,15 +11,15 @@ from rejoinder.web.throttle import Throttle
 
 
 class WrongToken(Exception):
-    """This is nobody's token."""
+    """The token belongs to nobody."""
 
 
 class TooManyAttempts(WrongToken):
-    """Nor were many before it, from the same address."""
+    """The token is wrong, and so were many before it from the same address."""
 
 
 class AccessCheck:
-    """`own`: paths that have tokens of their own, each with whose a token is."""
+    """`own`: paths that have their own tokens, each with a function that returns the holder of a token."""
 
     def __init__(
         self, login: Login, addresses: Addresses, own: Mapping[str, Callable[[str], str | None]] | None = None
@@ -30,13 +30,13 @@ class AccessCheck:
         self._throttle = Throttle()
 
     async def by_token(self, token: str, scope: Scope) -> Person:
-        """Raises `WrongToken`. The right token is never refused."""
+        """The person with this token. Raises `WrongToken`. The right token is never refused."""
         if (person := self.login.by_token(token)) is not None:
             return person
         raise await self._guessed(scope)
 
     async def holder(self, token: str, scope: Scope) -> str:
-        """Whose token it is, at a path with tokens of its own. Raises `WrongToken`."""
+        """The holder of this token, at a path with its own tokens. Raises `WrongToken`."""
         if (holder := self.own[scope["path"]](token)) is not None:
             return holder
         raise await self._guessed(scope)

@@ -1,4 +1,4 @@
-"""Where a request comes from: the address at the other end, or the one that a trusted proxy has passed on."""
+"""The address that a request comes from: the one at the other end, or the one that a trusted proxy has passed on."""
 
 from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -23,13 +23,13 @@ class Addresses:
             return False
 
     def of(self, scope: Scope) -> str:
-        """One machine, as it is counted."""
+        """The part of an address that counts as one machine."""
         client = scope.get("client")
         address = client[0] if client else UNKNOWN
         if self.is_proxy(address):
             passed = [
                 each.strip() for line in Headers(scope=scope).getlist("x-forwarded-for") for each in line.split(",")
             ]
-            # The last ones were written by our own proxies; what stands before them, anybody can write.
+            # Our own proxies wrote the last entries; anybody can write those before them.
             address = next((each for each in reversed(passed) if not self.is_proxy(each)), address)
         return counted(address)

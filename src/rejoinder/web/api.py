@@ -1,4 +1,4 @@
-"""`/api`: what the console shows and does, for programs too. `ENDPOINTS` is the list: routes and document follow it."""
+"""`/api`: what the console shows and does, also for programs. Routes and the document are made from `ENDPOINTS`."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -40,7 +40,7 @@ MOST_DIGITS = len(str(LARGEST_NUMBER))
 
 
 class NotFound(Exception):
-    """There is no such thing; the text names it."""
+    """The requested thing does not exist; the text names it."""
 
 
 class BadRequest(Exception):
@@ -48,7 +48,7 @@ class BadRequest(Exception):
 
 
 class Conflict(Exception):
-    """It cannot be done as things are; the text says why."""
+    """The current state does not allow it; the text says why."""
 
 
 async def _sessions(services: PageServices, _: Flow, request: Request) -> Struct:
@@ -91,7 +91,7 @@ async def _with_stuck(services: PageServices, request: Request, do: Callable[[St
     number = int(wanted) if wanted.isascii() and wanted.isdecimal() and len(wanted) <= MOST_DIGITS else 0
     part = await services.store.part(number) if 0 < number <= LARGEST_NUMBER else None
     if part is not None and part.state in STUCK:
-        with suppress(Superseded):  # another writer was faster
+        with suppress(Superseded):  # another process was faster
             await do(part)
             return views.Accepted()
     raise NotFound(f"no dead or unconfirmed part has the number {wanted}")
@@ -105,7 +105,7 @@ async def _rerun(services: PageServices, _: Flow, request: Request) -> Struct:
     kind, wanted = request.path_params["kind"], request.path_params["number"]
     for each in await services.store.quarantined():
         if each.number and (each.kind, str(each.number)) == (kind, wanted):
-            with suppress(Superseded):  # another writer was faster
+            with suppress(Superseded):  # another process was faster
                 await services.rerun(
                     RequestTurnRerun(each.number) if kind == "turn" else RequestEventRerun(each.number)
                 )
@@ -240,7 +240,7 @@ _PERSON = Parameter(
 
 _KEY = Parameter(
     "Idempotency-Key",
-    "A request with the same key is the same message: it gets the same answer, and nothing is said twice.",
+    "A request with the same key is the same message: it gets the same answer, and the message is sent only once.",
     "header",
     {"type": "string", "pattern": "^[!-~]{1,200}$"},
 )
@@ -251,7 +251,7 @@ ENDPOINTS = (
     ApiEndpoint(
         "GET",
         "/api/outbox",
-        "Parts that are on their way, or were not delivered.",
+        "Parts that are being sent, or were not delivered.",
         views.PartList,
         _outbox,
         (_STATE,),
@@ -354,7 +354,7 @@ ENDPOINTS = (
     ApiEndpoint(
         "POST",
         "/api/people/{name}/invite",
-        "Invite somebody by a link with a login of their own; their earlier login ends.",
+        "Invite somebody with a login link of their own; an earlier login of theirs ends.",
         views.Invitation,
         _invite,
         (_PERSON,),
@@ -382,7 +382,7 @@ def routes(services: PageServices, flow: Flow) -> list[BaseRoute]:
 
 
 def _pattern(path: str) -> str:
-    """Names may contain slashes: that of a heartbeat, or the id of a Matrix message."""
+    """Names may contain slashes, for example those of heartbeats, or the ids of Matrix messages."""
     return path.replace("}", ":path}")
 
 

@@ -1,4 +1,4 @@
-"""The bodies of requests: how large, how slow, and how much of them all together is in memory."""
+"""Limits the bodies of requests: their size, their slowness, and the memory that all of them together take."""
 
 import asyncio
 
@@ -8,9 +8,9 @@ from starlette.types import Message, Receive
 PAUSE = 20.0
 """Seconds between two pieces of a body."""
 HELD_SECONDS, STREAMED_SECONDS = 60.0, 600.0
-"""Seconds for all of it: short where anybody may send one (`/login`), long for a file."""
+"""Seconds for a whole body: short if anybody may send one (`/login`), long for a file."""
 MOST_HELD = 128 << 20
-"""Bytes of all bodies that are read whole; one that goes to disk piece by piece does not count."""
+"""Bytes of all bodies that are held in memory; a body that goes to disk piece by piece does not count."""
 STREAMED = "/files"
 
 
@@ -23,7 +23,7 @@ class Bodies:
 
 
 class Body:
-    """Of one request, which closes it at its end. What is wrong with it is raised where it is read."""
+    """The body of one request, which closes it at its end. Reading it raises if something is wrong with it."""
 
     def __init__(self, bodies: Bodies, receive: Receive, limit: int, *, is_held: bool) -> None:
         self._bodies = bodies
@@ -35,7 +35,7 @@ class Body:
         self._is_whole = False
 
     async def receive(self) -> Message:
-        if self._is_whole:  # what comes now is the end of the connection, whenever that is
+        if self._is_whole:  # the next message is the end of the connection, whenever that comes
             return await self._receive()
         try:
             async with asyncio.timeout_at(min(self._until, asyncio.get_running_loop().time() + PAUSE)):

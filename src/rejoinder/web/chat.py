@@ -1,4 +1,4 @@
-"""The chat page's own routes: its socket, and files up and down."""
+"""The chat page's own routes: its socket, uploads and downloads."""
 
 import mimetypes
 from urllib.parse import quote
@@ -28,7 +28,7 @@ SHOWN = frozenset(
         *("audio/ogg", "audio/webm", "audio/mpeg", "audio/mp4", "audio/wav", "audio/flac"),
     }
 )
-"""Kinds that are served under their own name; everything else is served as plain bytes."""
+"""Types of files that are served as what they are; all others are served as plain bytes."""
 LONGEST_NAME = 200
 
 
@@ -81,7 +81,7 @@ def routes(services: PageServices, quota: Quota) -> list[BaseRoute]:
         headers = {
             "content-disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}",
             "content-security-policy": "default-src 'none'; sandbox",
-            # A browser may keep it, and asks each time whether it may still show it: a logout ends that.
+            # A browser may keep it, but has to ask each time whether it may still show it; after a logout it may not.
             "cache-control": "private, no-cache",
             "etag": f'"{file.id}"',
         }
@@ -117,7 +117,7 @@ def _file_name(wanted: str) -> str:
 
 
 def _no_room(problem: QuotaReached, quota: Quota) -> str:
-    """A sentence for the person."""
+    """The sentence that tells the person which limit was reached."""
     if problem.whose == "owner":
         return (
             f"your files here have reached the limit of {quota.owner >> 20} MB a person (channels.web.person_files_mb);"

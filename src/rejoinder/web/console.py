@@ -1,4 +1,4 @@
-"""The console's socket: one way, from the gateway to the operator."""
+"""The console's socket, which goes only one way: from the gateway to the operator."""
 
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket
@@ -19,7 +19,7 @@ def routes(services: PageServices, flow: Flow) -> list[BaseRoute]:
         services.start("console", write_frames(socket, connection))
         try:
             while (await socket.receive())["type"] != "websocket.disconnect":
-                pass  # nothing is expected, and nothing is obeyed
+                pass  # the console sends no commands, so everything it sends is ignored
         finally:
             flow.watching.discard(connection)
             connection.close(LEFT)

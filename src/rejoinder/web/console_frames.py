@@ -1,7 +1,7 @@
-"""The frames of `/console/socket`: JSON texts told apart by `type`, one way, from the gateway to the operator.
+"""The frames of `/console/socket`: JSON texts distinguished by `type`, only from the gateway to the operator.
 
-Rule 1: nothing is kept and nothing is numbered: a console that opens gets the last frames, then the live ones.
-Rule 2: an unknown `type` is ignored by the page, so that the server may learn new ones.
+Rule 1: frames are neither stored nor numbered: a console that opens gets the latest frames, then the live ones.
+Rule 2: the page ignores an unknown `type`, so that the server can add new ones.
 """
 
 import msgspec
@@ -11,7 +11,7 @@ from rejoinder.events import Step, TurnOutcome
 
 
 class FlowReceived(Struct, frozen=True, tag_field="type", tag="received", omit_defaults=True):
-    """A message came in; nothing is decided. `text` is its beginning."""
+    """A message came in, and is not decided yet. `text` is its beginning."""
 
     at: int
     channel: str
@@ -24,7 +24,7 @@ class FlowReceived(Struct, frozen=True, tag_field="type", tag="received", omit_d
 
 
 class FlowDecided(Struct, frozen=True, tag_field="type", tag="decided", omit_defaults=True):
-    """The stages have decided about it: a turn, an answer, or nothing."""
+    """The stages have decided what happens with a message: a turn, an answer, or nothing."""
 
     at: int
     channel: str
@@ -36,7 +36,7 @@ class FlowDecided(Struct, frozen=True, tag_field="type", tag="decided", omit_def
 
 
 class FlowTurn(Struct, frozen=True, tag_field="type", tag="turn", omit_defaults=True):
-    """An agent is done with it."""
+    """An agent has finished with a message."""
 
     at: int
     channel: str
@@ -49,11 +49,11 @@ class FlowTurn(Struct, frozen=True, tag_field="type", tag="turn", omit_defaults=
     took: float | None = None
     """Seconds since the message came."""
     turn: int | None = None
-    """What was `sent` with this number is its answer."""
+    """The `sent` frames with this number are its answer."""
 
 
 class FlowSent(Struct, frozen=True, tag_field="type", tag="sent", omit_defaults=True):
-    """The platform has a message of ours. `text` is its beginning."""
+    """A platform has accepted a message of ours. `text` is its beginning."""
 
     at: int
     channel: str
@@ -61,7 +61,7 @@ class FlowSent(Struct, frozen=True, tag_field="type", tag="sent", omit_defaults=
     message: str
     text: str
     turn: int | None = None
-    """None: the gateway's own words."""
+    """None: the gateway itself wrote the message."""
 
 
 class FlowSession(Struct, frozen=True, tag_field="type", tag="session", omit_defaults=True):
@@ -77,36 +77,36 @@ class FlowSession(Struct, frozen=True, tag_field="type", tag="session", omit_def
 
 
 class FlowTick(Struct, frozen=True, tag_field="type", tag="tick", omit_defaults=True):
-    """A job of the clock, or a heartbeat, was due. The `turn` of its session that answers no message is its own."""
+    """A scheduled job or a heartbeat was due. Its turn is the `turn` of this session that answers no message."""
 
     at: int
     job: str
     agent: str
     session: str
     why: str | None = None
-    """It gets no turn."""
+    """Why it gets no turn; None: it gets one."""
 
 
 class Gauges(Struct, frozen=True, tag_field="type", tag="gauges"):
-    """Each second, the newest point of every chart; `GET /api/series` has the earlier ones."""
+    """The newest point of every chart, once a second; `GET /api/series` has the earlier ones."""
 
     at: int
     received: int
     """Messages that came in during this second."""
     sent: int
     running: int
-    """Agents at work now."""
+    """Agents that are working now."""
     waiting: int
     """Messages that wait for a turn."""
     outbox: int
-    """Parts on their way."""
+    """Parts that are being sent."""
     dead: int
     unconfirmed: int
     sockets: int
     first_word_ms: float | None
-    """Median from a message to the first reply in its place, over the last minute."""
+    """Median seconds from a message to the first reply in its place, over the last minute."""
     answered_ms: float | None
-    """Median from message to its end of turn, over the last minute."""
+    """Median seconds from a message to the end of its turn, over the last minute."""
     answered_p95_ms: float | None
 
 

@@ -1,4 +1,4 @@
-"""What the operator watches: each message on its way, and the figures of each second."""
+"""Shows the operator each message on its way, and the figures of each second."""
 
 import asyncio
 import statistics
@@ -48,7 +48,7 @@ Place = tuple[str, str, str | None]
 class Flow:
     def __init__(self, services: PageServices, metrics: Metrics) -> None:
         self.recent: deque[str] = deque(maxlen=RECENT)
-        """The last frames, for a console that has just been opened."""
+        """The latest frames, for a console that has just been opened."""
         self.points: deque[Gauges] = deque(maxlen=POINTS)
         self.watching: set[BrowserConnection] = set()
         self._services = services
@@ -62,7 +62,7 @@ class Flow:
         self._answers: deque[tuple[float, float]] = deque()
         self._received = self._sent = 0
 
-    # --- told by hooks ------------------------------------------------------------------------------
+    # --- called by hooks ----------------------------------------------------------------------------
 
     async def received(self, happening: MessageReceived) -> None:
         message, now = happening.message, time.monotonic()
@@ -81,7 +81,7 @@ class Flow:
         self._show(FlowReceived(at, *place, sender, text, message.entry, message.thread))
 
     async def _look_up(self, route: Route, message: str) -> None:
-        """A message that came before this process began is introduced now: its row has its words and its sender."""
+        """Shows a message that came before this process began, with the words and the sender from the store."""
         if not message or (route.channel, message) in self._introduced:
             return
         with suppress(StoreUnavailable):
@@ -101,7 +101,7 @@ class Flow:
         self._saw_words(happening.route)
 
     def _saw_words(self, route: Route) -> None:
-        """The first words after a message: of a draft, or of an answer that came whole."""
+        """Notes the first words after a message: those of a draft, or of an answer that came as a whole."""
         now = time.monotonic()
         if (since := self._waiting_since.pop((route.channel, route.chat, route.thread), None)) is not None:
             self._first_words.append((now, now - since))
@@ -154,13 +154,13 @@ class Flow:
     # --- each second --------------------------------------------------------------------------------
 
     async def measure(self) -> None:
-        """Runs until it is cancelled: one point of every chart a second."""
+        """Runs until it is cancelled, and makes one point of every chart a second."""
         while True:
             await asyncio.sleep(1)
             try:
                 load = await self._services.store.workload()
             except StoreUnavailable:
-                continue  # `/ready` reports it; the charts have a gap
+                continue  # `/ready` reports this; the charts get a gap
             received, self._received = self._received, 0
             sent, self._sent = self._sent, 0
             first, answers = _lately(self._first_words), _lately(self._answers)

@@ -1,13 +1,13 @@
-"""What every request passes before anything else looks at it.
+"""Checks every request before anything else sees it.
 
 Rule 1: the Host has to be one of ours: a foreign name whose DNS points here is refused.
 Rule 2: a browser's request that changes something, or opens a socket, has to come from our own page.
-Rule 3: where a login is needed, a request has one, except for what tells nothing (`/health`, `/ready`, the login page).
-        People whom the owner invited get the chat; everything else is the owner's.
-Rule 4: the size of a body is limited before it is read, and while it is read; it comes without long pauses, and the
-        answer is taken without long pauses.
-Rule 5: every answer carries the headers that keep a page from being framed, sniffed or injected.
-Rule 6: whom a proxy serves is counted here by their own address, as the listener counts everybody else.
+Rule 3: if a login is needed, every request must have one, except for paths that reveal nothing (`/health`, `/ready`,
+        the login page). People whom the owner invited may use the chat; everything else is only for the owner.
+Rule 4: the size of a body is limited before and while it is read. Neither the body nor the reading of the answer may
+        pause for long.
+Rule 5: every answer has headers that keep a page from being framed, sniffed or injected.
+Rule 6: requests through a proxy are counted here, by the address of its client; the listener counts all others.
 """
 
 import asyncio
@@ -32,15 +32,15 @@ from rejoinder.web.refusal import refuse, refuse_with_page
 OPEN = ("/health", "/ready", "/login", "/join/", "/static/")
 FOR_GUESTS = ("/", "/socket", "/files", "/logout")
 PERSON = "rejoinder.person"
-"""Where a request's scope says who has logged in; None: nobody has to."""
+"""The key in a request's scope for the person who has logged in; None: no login is needed."""
 ANSWER_PAUSE = 30.0
-"""Seconds for a piece of the answer to be taken."""
+"""Seconds that the client has to take a piece of the answer."""
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 MARKED = ("/api/", "/files")
 MARK = "x-rejoinder"
-"""A header that the page of another site cannot send without a preflight; required where only our pages call."""
+"""A header that another site's page cannot send without a preflight; required at paths for only our own pages."""
 HOLDER = "rejoinder.holder"
-"""Where a request's scope says whose token it has, at a path with tokens of its own."""
+"""The key in a request's scope for the holder of its token, at a path with its own tokens."""
 NO_TOKEN = "this needs a valid token of its own, see docs/programs.md: `Authorization: Bearer TOKEN`"
 LOG_IN = "log in first; a program sends the token with each request: `Authorization: Bearer TOKEN`"
 
@@ -52,8 +52,8 @@ HEADERS = {
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    # Other sites are told nothing. Not `no-referrer`: with it a browser would send our own form with `Origin: null`,
-    # and nobody could log in.
+    # Other sites learn nothing. Not `no-referrer`: a browser would then send our own form with `Origin: null`, and
+    # nobody could log in.
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
@@ -74,7 +74,7 @@ class Guard:
         self._hosts = frozenset(host.casefold() for host in hosts)
         self._limits = limits
         self._connections = connections
-        self._passing: Counter[str] = Counter()  # requests by the address that a proxy serves
+        self._passing: Counter[str] = Counter()  # number of requests for each address that a proxy serves
         self._bodies = Bodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -120,23 +120,23 @@ class Guard:
             await refusal(scope, receive, _dressed(send))
 
     def _strange(self, scope: Scope, headers: Headers) -> Response | None:
-        """It names another server, or comes from another site."""
+        """Refuses a request that names another server or comes from another site."""
         host, path = headers.get("host", ""), scope["path"]
         if not self._is_ours(host):
             why = f"this server does not answer to the name {host!r}; if it should, add it to channels.web.hosts"
-            # No page of ours is shown here, but a person gets a sentence and no JSON.
+            # We show none of our pages here, but a person gets a sentence instead of JSON.
             return PlainTextResponse(f"{why}\n", 421) if is_for_a_person(headers) else refuse(path, 421, why)
         is_socket = scope["type"] == "websocket"
         if is_socket or scope["method"] in CHANGING:
             if not _is_same_site(headers, host):
                 return refuse(path, 403, "this request comes from another site")
-            has_own_token = path in self._entrance.own  # another site's page has none
+            has_own_token = path in self._entrance.own  # another site's page cannot send it
             if not is_socket and path.startswith(MARKED) and not has_own_token and MARK not in headers:
                 return refuse(path, 403, f"this request lacks the header {MARK}")
         return None
 
     async def _unknown(self, scope: Scope, headers: Headers) -> Response | None:
-        """It comes from nobody who may. Notes in the scope who it is."""
+        """Refuses a request of somebody who may not make it. Notes in the scope who the person is."""
         path = scope["path"]
         scope[PERSON] = None
         if path in self._entrance.own:
@@ -162,7 +162,7 @@ class Guard:
         return None
 
     async def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
-        """A program's own token, which stands in no cookie. Notes in the scope whose it is."""
+        """Refuses a request without a valid token of a program (never in a cookie). Notes the holder in the scope."""
         try:
             scope[HOLDER] = await self._entrance.holder(_bearer(headers) or "", scope)
         except TooManyAttempts:
@@ -172,7 +172,7 @@ class Guard:
         return None
 
     def _is_ours(self, host: str) -> bool:
-        """Any IP address is ours: only a name can be pointed here by others."""
+        """Any IP address counts as ours: only names can be made to point here by others."""
         try:
             name = (urlsplit(f"//{host}").hostname or "").casefold()
         except ValueError:
@@ -188,7 +188,7 @@ class Guard:
     async def _person(self, scope: Scope, headers: Headers) -> Person | None:
         if (token := _bearer(headers)) is not None:
             return await self._entrance.by_token(token, scope)
-        if (key := headers.get("x-api-key")) is not None:  # how Anthropic's clients send it
+        if (key := headers.get("x-api-key")) is not None:  # Anthropic's clients send it this way
             return await self._entrance.by_token(key, scope)
         return self._entrance.login.by_cookie(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""))
 
@@ -202,7 +202,7 @@ class Guard:
             except TimeoutError:
                 raise ClientDisconnect from None
 
-        with suppress(ClientDisconnect), closing(body):  # if it is gone, nobody is there to be told
+        with suppress(ClientDisconnect), closing(body):  # if the client is gone, nobody would read an answer
             await self._app(scope, body.receive, taken_up)
 
 
@@ -216,18 +216,18 @@ def _too_many(path: str) -> Response:
 
 
 def is_for_a_person(headers: Headers) -> bool:
-    """Only a browser that opens a page asks for HTML by name; programs and our own scripts do not."""
+    """Only a browser that opens a page asks for HTML explicitly; programs and our own scripts do not."""
     return "text/html" in headers.get("accept", "")
 
 
 def _is_same_site(headers: Headers, host: str) -> bool:
-    """A program sends neither header; a browser always tells where a page comes from."""
+    """A program sends neither header; a browser always says which page a request comes from."""
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
     origin = headers.get("origin")
     try:
         return origin is None or urlsplit(origin).netloc.casefold() == host.casefold()
-    except ValueError:  # such as `http://[`
+    except ValueError:  # for example `http://[`
         return False
 
 

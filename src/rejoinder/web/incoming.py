@@ -1,6 +1,6 @@
-"""`POST /api/messages`: what other programs say (see docs/programs.md).
+"""`POST /api/messages`: messages from other programs (see docs/programs.md).
 
-Rule 1: only a token of `[api.tokens.NAME]` lets in, on loopback too: it names the chats. The guard asks for it.
+Rule 1: a token of `[api.tokens.NAME]` is required, even on loopback, since it names the chats. The guard checks it.
 Rule 2: the same `Idempotency-Key` gives the same answer.
 """
 

@@ -1,9 +1,9 @@
-"""Who may open the pages, and as whom: a login is a person.
+"""Decides who may open the pages, and as which person.
 
-Rule 1: the owner's token is the owner's. Everybody else has a token of their own, by the owner's invitation.
-Rule 2: a browser that showed a token carries a cookie signed with the hash of that token: a new or revoked token ends
-        the logins that it made, and no others.
-Rule 3: where no login is needed (on loopback, without a token), people say themselves who they are.
+Rule 1: the owner's token means the owner. Everybody else gets their own token with the owner's invitation.
+Rule 2: a browser that logs in with a token gets a cookie signed with the hash of that token. So replacing or revoking a
+        token ends the logins made with it, and no others.
+Rule 3: if no login is needed (on loopback, without a token), people say themselves who they are.
 """
 
 import base64
@@ -19,16 +19,16 @@ from rejoinder.channels.web.nouns import Person
 COOKIE = "rejoinder_login"
 LASTS = 30 * 24 * 3600
 BEHIND_LOGIN = ("/console",)
-"""Pages other than the first one."""
+"""Pages that need a login, other than the first one."""
 
 
 def login_for(page: str) -> str:
-    """The login that leads back to a page of ours, and to nothing else."""
+    """The address of a login that leads back to this page, if it is one of ours."""
     return f"/login?to={page.removeprefix('/')}" if page in BEHIND_LOGIN else "/login"
 
 
 class Login:
-    """`owner` is the hash of the owner's token; None: nobody has to log in."""
+    """`owner` is the hash of the owner's token; None: no login is needed."""
 
     def __init__(self, owner: str | None, invited: Iterable[Invited] = ()) -> None:
         self._owner = owner
@@ -41,7 +41,7 @@ class Login:
         return self._owner is not None
 
     def know(self, invited: Iterable[Invited]) -> set[str]:
-        """These and the owner have a login from now on. Returns the people whose token is no longer valid."""
+        """From now on, these people and the owner have logins. Returns the people whose token is no longer valid."""
         before = self._tokens
         people = {} if self._owner is None else {self._owner: owner_named()}
         people |= {each.token: each.person for each in invited}
@@ -66,7 +66,7 @@ class Login:
 
 
 def is_owner(person: Person | None) -> bool:
-    """`person` None: nobody has to log in, and whoever is on this machine may do what the owner may."""
+    """None means that no login is needed: then everybody on this machine may do what the owner may."""
     return person is None or person.id == OWNER
 
 
@@ -75,7 +75,7 @@ def _sign(token: str, payload: str) -> str:
 
 
 def _written(id: str) -> str:
-    """A cookie takes no letters beyond ASCII."""
+    """Encodes an id, because a cookie may contain only ASCII."""
     return base64.urlsafe_b64encode(id.encode("utf-8", "surrogatepass")).decode().rstrip("=")
 
 

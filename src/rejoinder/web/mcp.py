@@ -1,6 +1,6 @@
-"""`/mcp`: the gateway's tools for agents, over streamable HTTP. Only loaded where the package `mcp` is installed.
+"""`/mcp`: the gateway's tools for agents, over streamable HTTP. Loaded only if the package `mcp` is installed.
 
-Each request stands alone: the guard has asked whose token it carries, and the tools are those of that session's run.
+Each request is independent: the guard has found the session of its token, and the tools are those of the session's run.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ class ToolServer:
         self.up = asyncio.Event()
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Runs until it is cancelled."""
         async with self._manager.run():
             self.up.set()
             await asyncio.Event().wait()

@@ -18,12 +18,12 @@ PATH = "/mcp"
 def routes(services: PageServices) -> list[BaseRoute]:
     if services.tools is None:
         return []
-    # No GET: nothing is told unasked, and a stream would outlive the run whose token opened it.
+    # No GET: the server sends nothing unasked, and a stream would outlive the run whose token opened it.
     return [Route(PATH, _Mcp(services, services.tools), methods=["POST"])]
 
 
 class _Mcp:
-    """An object, not a function: a route takes it as an application."""
+    """An object, not a function, so that a route treats it as an application."""
 
     def __init__(self, services: PageServices, tools: Tools) -> None:
         self._services = services

@@ -1,4 +1,4 @@
-"""`/metrics` for Prometheus. Figures that the store knows are read at each request."""
+"""`/metrics` for Prometheus. Figures from the store are read at each request."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -89,7 +89,7 @@ class Metrics:
             self._runs.set(census.runs)
             for table, states in STATES.items():
                 counted = getattr(census, table)
-                for state in states:  # also the states that no row is in any more
+                for state in states:  # including states that no row is in any more
                     self._rows.labels(table, state).set(counted.get(state, 0))
             self._show(deployment)
         return generate_latest(self.registry)
@@ -98,7 +98,7 @@ class Metrics:
         self._unowned.set(deployment.unowned)
         self._lag.set(deployment.lag_seconds)
         for each in (self._shards, self._lease):
-            each.clear()  # of processes that have ended
+            each.clear()  # removes processes that have ended
         for role, claims in (("claims shards", True), ("front", False)):
             self._processes.labels(role).set(sum(each.claims is claims for each in deployment.processes))
         for each in deployment.processes:

@@ -1,4 +1,4 @@
-"""What is declared of an endpoint of `/api`, and the OpenAPI document that is made of it."""
+"""The declaration of an endpoint of `/api`, and the OpenAPI document that is made from these."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -29,10 +29,10 @@ class ApiEndpoint(Struct, frozen=True):
     handle: Handler
     parameters: tuple[Parameter, ...] = ()
     problems: tuple[int, ...] = ()
-    """Statuses other than 200 that a correct call may get."""
+    """Statuses besides 200 that a correct call may get."""
     body: type[Struct] | None = None
     token: bool = False
-    """It is called with a program's own token, not with the page's login."""
+    """Whether it is called with a program's own token, not with the page's login."""
 
 
 def openapi(version: str, endpoints: Sequence[ApiEndpoint]) -> dict[str, Any]:
@@ -65,7 +65,7 @@ _DESCRIPTIONS = {
     400: "The request is not valid.",
     401: "Log in first.",
     403: "The header is missing, another site asks, or this token may not do it.",
-    404: "There is no such thing.",
+    404: "The requested thing does not exist.",
     409: "It conflicts with the current state.",
     413: "This is too large.",
     415: "This is not JSON.",

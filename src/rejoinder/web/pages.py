@@ -1,4 +1,4 @@
-"""The pages themselves, and what programs ask of any server: plain files of the package, health, metrics, login."""
+"""The pages themselves (plain files of the package), and the usual paths of a server: health, metrics, login."""
 
 import hashlib
 import mimetypes
@@ -24,7 +24,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def routes(services: PageServices, entrance: AccessCheck, metrics: Metrics) -> list[BaseRoute]:
-    # What can be asked for is listed here once: no path of a request ever reaches the file system.
+    # The files that can be requested are listed here once: no path of a request ever reaches the file system.
     files = {str(path.relative_to(STATIC)): path for path in STATIC.rglob("*") if path.is_file()}
 
     def serve(name: str, request: Request) -> Response:
@@ -57,12 +57,12 @@ def routes(services: PageServices, entrance: AccessCheck, metrics: Metrics) -> l
     async def take_login(request: Request) -> Response:
         body = (await request.body()).decode("utf-8", "replace")
         token = body[:LONGEST_TOKEN].removeprefix("token=").strip()
-        if request.headers.get("content-type", "").startswith(FORM):  # of a program: our own form sends it as it is
+        if request.headers.get("content-type", "").startswith(FORM):  # sent by a program: our own form sends valid data
             token = unquote_plus(token)
         return await _let_in(entrance, token, request)
 
     async def log_out(_: Request) -> Response:
-        """What the browser keeps of this server goes with the login."""
+        """With the login, the browser's data from this server is cleared, too."""
         answer = RedirectResponse("/login", 303, {"clear-site-data": '"cache", "storage"'})
         answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
         return answer
@@ -73,8 +73,8 @@ def routes(services: PageServices, entrance: AccessCheck, metrics: Metrics) -> l
         return [*filter(None, whole), *filter(None, map(_trouble, services.channels()))]
 
     async def health(_: Request) -> Response:
-        """The process is alive, so 200: a restart frees no full disk. Problems are listed anyway (DU-15), and how
-        many answers may not have arrived, or did not (DU-3), and how much is quarantined (DU-2)."""
+        """The process is alive, so 200: a restart would not help, for example with a full disk. The answer lists
+        problems (DU-15), answers that did not or may not have arrived (DU-3), and quarantined things (DU-2)."""
         problems = await troubles()
         status = "trouble" if problems else "ok"
         counts: dict[str, int] = {}
@@ -123,7 +123,7 @@ def _trouble(channel: ChannelState) -> str:
 
 
 async def _let_in(entrance: AccessCheck, token: str, request: Request, otherwise: str = "wrong") -> Response:
-    """`otherwise`: what the login page is told of a token that nobody has."""
+    """`otherwise`: what the login page says about a token that belongs to nobody."""
     wanted = f"/{request.query_params.get('to', '')}"
     page = wanted if wanted in BEHIND_LOGIN else "/"
     if not entrance.login.needed:

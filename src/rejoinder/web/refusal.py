@@ -1,4 +1,4 @@
-"""A refusal as the client can read it: under `/v1` in the shape its SDK knows, for a browser a page, or a sentence."""
+"""A refusal in the client's form: under `/v1` as its SDK expects it, for a browser as a page, otherwise a sentence."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,7 +36,7 @@ def refuse(
 
 
 def refuse_with_page(name: str, status: int) -> Response:
-    """For a browser that opens a page; the style of ours needs no login."""
+    """A page for a browser; our style sheet needs no login."""
     return Response((STATIC / name).read_bytes(), status, media_type="text/html")
 
 

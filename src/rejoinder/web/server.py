@@ -1,4 +1,4 @@
-"""The server in this process: one socket bound before anything starts, uvicorn behind it, the guard in front."""
+"""The server in this process: a socket that is bound before anything starts, then the guard, then uvicorn."""
 
 import asyncio
 import contextlib
@@ -33,10 +33,10 @@ from rejoinder.web.v1 import answering
 log = logging.getLogger(__name__)
 
 LARGEST_BODY = 4 << 20
-LARGEST_FRAME = 2 << 20  # the longest text with every letter escaped
+LARGEST_FRAME = 2 << 20  # room for the longest text with every letter escaped
 GRACE = 3
 TICKS_A_SECOND = 10
-"""Of uvicorn."""
+"""How often uvicorn's main loop runs."""
 NEWS_SECONDS = 1.0
 UNLIMITED = Quota(2**62, 2**62)
 OWN_NAMES = ("localhost",)
@@ -49,7 +49,7 @@ def address(listening: socket.socket) -> str:
 
 
 class Pages:
-    """Everything that is served, made of what the gateway gives."""
+    """Everything that is served, made from the gateway's services."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Pages:
 
     @property
     def hooks(self) -> dict[str, object]:
-        """What the gateway calls, by the name of the happening."""
+        """The functions that the gateway calls, by the name of the event."""
         flow = self.flow
         return {
             "message_received": flow.received,
@@ -127,19 +127,19 @@ class Pages:
         return lambda protocol: Listener("The page", listening, protocol, self._services.start, self._connections)
 
     async def know_logins(self) -> None:
-        """Invitations are made and revoked by `rejoinder pair` too: reads them again, each second."""
+        """Reads the invitations again every second, because `rejoinder pair` changes them, too."""
         while True:
             await asyncio.sleep(NEWS_SECONDS)
             with suppress(StoreUnavailable):
                 await self.refresh_logins()
 
     async def refresh_logins(self) -> None:
-        """Who can no longer log in is shown out."""
+        """Disconnects people whose login has ended."""
         for person in self._login.know(await self._services.channel.journal.invited()):
             self._services.channel.hub.show_out(person)
 
     def stop(self) -> None:
-        """Browsers are told to come back later; then connections end."""
+        """Tells browsers to come back later, then ends the connections."""
         self._services.channel.hub.close()
         for connection in self.flow.watching:
             connection.close(GOING_AWAY)
@@ -174,19 +174,19 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
-        """The gateway handles signals; `stop` ends the server."""
+        """Does nothing: the gateway handles signals, and `stop` ends the server."""
         yield
 
 
 def _limit(path: str) -> int:
-    """Higher where files or images come in."""
+    """The limit of a body at this path: higher for files and images."""
     if path == incoming.PATH:
         return incoming.LARGEST
     return UPLOAD_LIMIT if path == "/files" or path.startswith("/v1/") else LARGEST_BODY
 
 
 async def _failed(request: Request, problem: Exception) -> Response:
-    if isinstance(problem, ClientDisconnect):  # nobody is there to be told, and nothing has failed
+    if isinstance(problem, ClientDisconnect):  # the client is gone, and nothing has failed
         return Response(status_code=400)
     log.error("%s %s failed", request.method, request.url.path, exc_info=problem)
     return refuse(request.url.path, 500, "something failed here; the log says what")

@@ -1,4 +1,4 @@
-"""What the pages get from the gateway: values and functions, so that this room imports no floor and no wiring."""
+"""The values and functions that the pages get from the gateway, so that this room imports no floor and no wiring."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from typing import Annotated, Any, Protocol
@@ -28,20 +28,20 @@ class ChannelState(Struct, frozen=True):
     kind: str
     listening: bool
     problem: str = ""
-    """Why it does not listen, or nothing can be sent."""
+    """Why it does not listen or cannot send."""
     silent_for: float | None = None
-    """Seconds since its platform last showed that it hears us (CH-7); None: it does not tell, or there was no sign."""
+    """Seconds since its platform last gave a sign of life (CH-7); None: there was none, or the channel cannot tell."""
     places: tuple[str, ...] = ()
-    """In which places something is not allowed, and what to do; the others are served (CH-13)."""
+    """Places where the bot lacks a permission, and what to do; the others are served (CH-13)."""
 
 
 class ApiMessage(Struct, frozen=True):
-    """One message of a conversation that the caller keeps, under `/v1`."""
+    """One message of a conversation under `/v1`, where the caller keeps the conversation."""
 
     role: str
     text: str
     images: tuple[tuple[str, bytes], ...] = ()
-    """Kind and bytes of each."""
+    """The type and the bytes of each image."""
 
 
 class TokenUsage(Struct, frozen=True):
@@ -50,7 +50,7 @@ class TokenUsage(Struct, frozen=True):
 
 
 class Unanswered(Exception):
-    """The agent failed; the text is its sentence for people, `detail` is for the operator."""
+    """The agent failed; the text is a sentence for people, `detail` is for the operator."""
 
     def __init__(self, sentence: str, detail: str = "") -> None:
         super().__init__(sentence)
@@ -59,22 +59,22 @@ class Unanswered(Exception):
 
 class Complete(Protocol):
     def __call__(self, agent: str, messages: tuple[ApiMessage, ...]) -> AsyncGenerator[str | TokenUsage]:
-        """Pieces of the answer as people would see it; raises `Unanswered`. Closing it stops the agent."""
+        """Pieces of the answer as people would see them; raises `Unanswered`. Closing the iterator stops the agent."""
         ...
 
 
 class Invitations(Protocol):
-    """Who may log in besides the owner. What cannot be done raises `BadUse`."""
+    """The people who may log in besides the owner. Raises `BadUse` for what cannot be done."""
 
     @property
     def closed(self) -> str:
-        """Why nobody can be invited; empty: people can."""
+        """Why nobody can be invited; empty: people can be."""
         ...
 
     async def listed(self) -> tuple[Invited, ...]: ...
 
     async def invite(self, name: str) -> tuple[str, str]:
-        """The name as it is shown, and the link, which is not shown again."""
+        """Returns the name as it is shown, and the link, which is not shown again."""
         ...
 
     async def revoke(self, who: str) -> str: ...
@@ -88,13 +88,13 @@ class ProgramMessage(Struct, frozen=True, forbid_unknown_fields=True):
     text: str
     """Markdown. Commands in it are not run."""
     agent: str = ""
-    """Who is to answer; left out: the first agent of its token that is in the chat."""
+    """The agent that should answer; left out: the first agent of the program's token that is in the chat."""
     thread: str | None = None
     """A thread or topic of the chat."""
 
 
 class PostedMessage(Struct, frozen=True):
-    """A program's message that was taken."""
+    """A program's message that was accepted."""
 
     id: str
     chat: str
@@ -137,7 +137,7 @@ class Tools(Protocol):
     listed: tuple[OfferedTool, ...]
 
     def session_of(self, token: str) -> str | None:
-        """Whose token it is, while that session has a run."""
+        """The session of this token, while the session has a run."""
         ...
 
     async def call(self, session: str, name: str, arguments: Mapping[str, Any]) -> str:
@@ -146,7 +146,7 @@ class Tools(Protocol):
 
 
 class PageServices(Struct, frozen=True):
-    """Everything a page may ask for or do."""
+    """Everything that a page can show or do."""
 
     channel: WebChannel
     agents: tuple[str, ...]
@@ -162,24 +162,25 @@ class PageServices(Struct, frozen=True):
     rerun: Callable[[RequestEventRerun | RequestTurnRerun], Awaitable[None]]
     """Runs something quarantined again."""
     change_job: Callable[[RequestJobRun | PauseJob], Awaitable[None]]
-    """Runs, pauses or resumes a job of the clock."""
+    """Runs, pauses or resumes a scheduled job."""
     not_in_effect: Callable[[], str]
-    """Which part of the configuration is not in effect, and why; empty: all of it is."""
+    """Which part of the configuration is not in effect, and why; empty: everything is."""
     approve: Callable[[str], Awaitable[PairingRequest | None]]
     """Lets the stranger with this code in; None when there is no such code."""
     start: Callable[[str, Coroutine[Any, Any, None]], Any]
     """Starts a task that ends with the gateway."""
     programs: Programs
     sees_subagent: Callable[[str, Room, StoredSubagent], Awaitable[bool]]
-    """Whether this person may know what this run beside a room does: whoever `/subagents` would tell it there."""
+    """Whether this person may see what this sub-agent of a room does; `/subagents` there has the same rule."""
     doing: Callable[[str], tuple[tuple[str, ...], str]] = lambda session: ((), "")
-    """What the sub-agent at work in this session has done and said so far in its turn, where this process knows."""
+    """What the sub-agent that is working in this session has done and said so far in its turn, if this process
+    knows."""
     tools: Tools | None = None
-    """Where the package `mcp` is installed."""
+    """None if the package `mcp` is not installed."""
     hooks: Callable[[], tuple[str, ...]] = tuple
-    """The names of the programs that are told what happens."""
+    """The names of the programs that get events."""
     invitations: Invitations | None = None
     accounts: tuple[tuple[str, str], ...] = ()
-    """Channel and account of each place where a stranger could ask to be paired."""
+    """The channels and accounts where a stranger can ask to be paired."""
     disagrees: Callable[[], str] = str
-    """Which setting differs from that of other gateways on the store, so that this one serves nobody."""
+    """The setting that differs from that of other gateways on the store, because of which this one serves nobody."""

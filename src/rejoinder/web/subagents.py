@@ -1,4 +1,4 @@
-"""The sub-agents of a room of the page, from the store, and what those of this process are doing."""
+"""The sub-agents of a room of the page, from the store, and what those in this process are doing."""
 
 from datetime import datetime
 
@@ -8,10 +8,10 @@ from rejoinder.store.base import LogLine, StoredSubagent, log_of
 from rejoinder.web.services import PageServices
 
 MOST = 50
-"""Runs that are listed."""
+"""The most runs to list."""
 MOST_ENTRIES = 100
 MOST_CHARACTERS = 40_000
-"""Of a log, which a browser reads in one go."""
+"""The most characters of a log, which a browser reads in one go."""
 LONGEST_TASK = 500
 
 

@@ -1,4 +1,4 @@
-"""What became of a message, in one plain sentence: what `Why?` says first."""
+"""The first sentence of `Why?`: what happened to a message, in plain words."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,11 @@ from rejoinder.events import Step
 from rejoinder.store.base import InboxEvent, Input, StoredTurn
 
 NOTICED = 1.0
-"""Seconds of waiting that are worth a word."""
+"""A shorter wait, in seconds, is not mentioned."""
 
 
 class HandledTurn(Struct, frozen=True):
-    """A message in one session: which agent has it, and the turn it was given."""
+    """A message in one session: its agent and its turn."""
 
     agent: str
     put: Input

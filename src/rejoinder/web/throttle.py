@@ -1,4 +1,4 @@
-"""Slows down who guesses tokens, by address. The right token is never refused, however many wrong ones came."""
+"""Slows down people who guess tokens, by address. The right token is never refused, even after many wrong ones."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ class Throttle:
         self._logged_at = float("-inf")
 
     async def failed(self, address: str) -> bool:
-        """A wrong token came from there. Returns, after a while, whether there were too many."""
+        """Called when a wrong token came from this address. Returns, after a while, whether there were too many."""
         now = time.monotonic()
         failures = self._failures.get(address) or deque(maxlen=MOST_FAILURES)
         too_many = len(failures) == MOST_FAILURES and now - failures[0] < WITHIN

@@ -1,4 +1,4 @@
-"""What `/api` answers with. The OpenAPI document is made from these records, each field with its sentence."""
+"""The records that `/api` returns. The OpenAPI document is made from them and from the sentences of their fields."""
 
 from datetime import UTC, datetime
 
@@ -55,7 +55,7 @@ class WaitingView(Struct, frozen=True):
 
 
 class LaneView(Struct, frozen=True):
-    """The line in front of one session."""
+    """The queue of one session."""
 
     session: str
     agent: str
@@ -63,7 +63,7 @@ class LaneView(Struct, frozen=True):
 
 
 class PartView(Struct, frozen=True):
-    """A message of ours on its way, or one that did not arrive."""
+    """A message of ours that is being sent, or that did not arrive."""
 
     id: int
     key: str
@@ -79,7 +79,7 @@ class PartView(Struct, frozen=True):
 
 
 class RoutedView(Struct, frozen=True):
-    """What became of an event in one session."""
+    """What happened to an event in one session."""
 
     session: str
     state: str
@@ -88,7 +88,7 @@ class RoutedView(Struct, frozen=True):
 
 
 class EventView(Struct, frozen=True):
-    """One event about a message, with what each stage decided."""
+    """One event of a message, with the decision of each stage."""
 
     id: int
     message: str
@@ -99,7 +99,7 @@ class EventView(Struct, frozen=True):
     text: str
     at: datetime
     sentence: str
-    """What became of it, in plain words."""
+    """What happened to it, in plain words."""
     state: str
     reason: str
     steps: tuple[Step, ...]
@@ -107,7 +107,7 @@ class EventView(Struct, frozen=True):
 
 
 class PairingRequestView(Struct, frozen=True):
-    """A stranger who waits to be let in."""
+    """A stranger who is waiting to be let in."""
 
     channel: str
     account: str
@@ -123,7 +123,7 @@ class QuarantinedView(Struct, frozen=True):
     kind: str
     """`turn`, `message` or `session`."""
     number: int
-    """By which a turn or a message is run again; 0: it cannot be."""
+    """The number for running a turn or a message again; 0: it cannot be run again."""
     id: str
     where: str
     """The channel or the session."""
@@ -140,21 +140,21 @@ def quarantined_view(each: Quarantined) -> QuarantinedView:
 
 
 class JobView(Struct, frozen=True):
-    """A job of the clock, or an agent's heartbeat."""
+    """A scheduled job, or an agent's heartbeat."""
 
     name: str
     schedule: str
-    """When, as somebody wrote it."""
+    """Its schedule, as it is written in the configuration."""
     paused: bool
     next: datetime | None
     """None: it is paused, never due again, or not looked at yet."""
     state: str | None
-    """Of its last turn: `waiting`, `running`, `over` or `quarantined`."""
+    """The state of its last turn: `waiting`, `running`, `over` or `quarantined`."""
     outcome: str | None
     fired: datetime | None
     detail: str
     passed: datetime | None
-    """When a tick passed without a turn,"""
+    """When a tick last passed without a turn,"""
     reason: str
     """and why."""
 
@@ -175,7 +175,7 @@ class SubagentView(Struct, frozen=True):
     started: datetime
     ended: datetime | None
     log: tuple[str, ...]
-    """The latest of what it was told, did and said."""
+    """The latest lines of what it was told, did and said."""
 
 
 class GatewayView(Struct, frozen=True):
@@ -184,7 +184,7 @@ class GatewayView(Struct, frozen=True):
     version: str
     agents: tuple[str, ...]
     configuration: str
-    """What of the configuration does not hold, and why; empty: all of it does."""
+    """Which part of the configuration is not in effect, and why; empty: everything is."""
 
 
 class JobList(Struct, frozen=True):
@@ -216,7 +216,7 @@ class Traces(Struct, frozen=True):
 
 
 class InvitedView(Struct, frozen=True):
-    """Somebody who has a login of their own to the chat page."""
+    """A person who has a login to the chat page."""
 
     person: str
     name: str
@@ -226,13 +226,13 @@ class InvitedView(Struct, frozen=True):
 class PeopleList(Struct, frozen=True):
     people: tuple[InvitedView, ...]
     closed: str = ""
-    """Why nobody can be invited here; empty: people can."""
+    """Why nobody can be invited here; empty: people can be."""
 
 
 class Invitation(Struct, frozen=True):
     name: str
     link: str
-    """Logs its holder in; it is not shown again."""
+    """The link that logs the person in; it is not shown again."""
 
 
 class PairingList(Struct, frozen=True):

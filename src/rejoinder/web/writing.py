@@ -1,4 +1,4 @@
-"""Writes what waits for a browser to its socket: the same for the chat and the console."""
+"""Writes waiting frames to a browser's socket, for the chat and the console."""
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -9,5 +9,5 @@ async def write_frames(socket: WebSocket, connection: BrowserConnection) -> None
     """Runs until either side closes the connection."""
     try:
         await socket.close(await connection.write(socket.send_text))
-    except (WebSocketDisconnect, RuntimeError, OSError):  # the browser left; the reading side has noticed too
+    except (WebSocketDisconnect, RuntimeError, OSError):  # the browser left; the reading side notices that, too
         connection.close(LEFT)

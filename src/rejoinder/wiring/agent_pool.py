@@ -14,7 +14,7 @@ from rejoinder.wiring.opening import open_agents, open_changed_agents
 
 
 class AgentPool:
-    """`given`: agents that were opened elsewhere, in place of those of the settings; they are never replaced."""
+    """`given`: agents opened elsewhere, used instead of those of the settings; they are never replaced."""
 
     def __init__(self, settings: schema.Settings, given: Mapping[str, Agent] | None) -> None:
         self.agents = dict(given) if given is not None else open_agents(settings)
@@ -23,19 +23,19 @@ class AgentPool:
         learn(self.agents.values(), agent_base)
 
     def offer_tools(self, source: ToolSource) -> None:
-        """Agents that speak MCP are told where the gateway's tools are, from their next session on."""
+        """From their next session on, agents that speak MCP are told where the gateway's tools are."""
         for agent in self.agents.values():
             if isinstance(agent, TakesTools):
                 agent.take_tools(source)
 
     def open_changed(self, before: schema.Settings, after: schema.Settings) -> dict[str, Agent]:
-        """Those whose section differs, opened by the new one and not yet in use."""
+        """Opens the agents whose section has changed, with the new section; they are not in use yet."""
         opened = open_changed_agents(before, after) if self._is_ours else {}
         learn(opened.values(), agent_base)
         return opened
 
     def replace(self, opened: Mapping[str, Agent]) -> list[Agent]:
-        """Puts these in use. Returns those whose place they take: each is to be given to `retire`."""
+        """Puts these in use. Returns the agents that they replace, each of which must be given to `retire`."""
         replaced = [self.agents[name] for name in opened]
         self.agents.update(opened)
         return replaced

@@ -1,4 +1,4 @@
-"""Makes the jobs of the clock from the configuration, and the scheduler that fires them."""
+"""Makes the scheduled jobs from the configuration, and the scheduler that fires them."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -32,7 +32,7 @@ def open_scheduler(
     clock: Callable[[], datetime],
     tell: TellHooks,
 ) -> JobScheduler:
-    """`engine_of`: that of a session, if this process has it."""
+    """`engine_of`: returns the engine of a session, if this process has it."""
 
     def home(session: str) -> JobHome | None:
         engine = engine_of(session)
@@ -44,7 +44,7 @@ def open_scheduler(
 
 
 def jobs_of(settings: schema.Settings) -> tuple[Job, ...]:
-    """Every job there is, heartbeats last."""
+    """All jobs, heartbeats last."""
     jobs = [_job(name, job, settings) for name, job in settings.cron.items()]
     beats = [
         _heartbeat(name, agent, settings) for name, agent in settings.agents.items() if agent.heartbeat is not None
@@ -59,7 +59,7 @@ def _job(name: str, configured: CronJob, settings: schema.Settings) -> Job:
         schedule = read_schedule(
             zone, cron=configured.schedule or "", every=configured.every or "", at=configured.at or ""
         )
-    except (BadExpression, OSError, ValueError) as wrong:  # settings made without a file are unchecked
+    except (BadExpression, OSError, ValueError) as wrong:  # settings that were not read from a file are unchecked
         raise BadConfiguration(f"cron.{name}: {wrong}") from None
     agent = agent_of(configured, settings) or next(iter(settings.agents), "")
     return Job(

@@ -1,4 +1,4 @@
-"""What the gateway hears, says and reads, as configured. What is not configured is not imported."""
+"""Opens the configured services for voice, pictures, documents and links. Nothing else is imported."""
 
 from rejoinder.inbound.understanding import UnderstandingSettings
 from rejoinder.media.documents import DocumentReader

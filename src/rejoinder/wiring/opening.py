@@ -1,4 +1,4 @@
-"""What a configuration names, opened: the store, its agents, its channels."""
+"""Opens what a configuration names: the agents and the channels."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -33,7 +33,7 @@ def open_agent(name: str, configured: schema.ConfiguredAgent, limits: RunLimits)
         if not packages(configured.kind):
             raise BadConfiguration(
                 f"agent {name!r} is of kind {configured.kind!r}, which needs the module {kind.needs!r}; "
-                "it is not installed: install what the package of this kind asks for"
+                "it is not installed: install what the documentation of this kind's package says"
             )
         raise BadConfiguration(
             f"agent {name!r} is of kind {configured.kind!r}, which needs the extra {configured.kind!r}; "
@@ -82,7 +82,7 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
 
 
 def open_accounts(name: str, configured: schema.ConfiguredChannel) -> dict[str, Channel]:
-    """A channel opened: once for each of its accounts, if it has several."""
+    """Opens a channel: once for each of its accounts, if it has several."""
     opened = _opened(name, configured)
     for channel in opened.values():
         if (missing := _missing(channel)) is not None:
@@ -94,7 +94,7 @@ def open_accounts(name: str, configured: schema.ConfiguredChannel) -> dict[str, 
 
 
 def _missing(channel: object) -> str | None:
-    """What the contract asks of every channel and this object of another package lacks; None: nothing."""
+    """What this object of another package lacks of a channel's contract; None: nothing."""
     if not isinstance(getattr(channel, "name", None), str):
         return "`name`, a text"
     if not isinstance(getattr(channel, "limits", None), Limits):
@@ -130,13 +130,14 @@ def account_names(configured: schema.ConfiguredChannel) -> tuple[str, ...]:
 
 
 def menu(settings: schema.Settings, *, native: bool = False) -> tuple[MenuCommand, ...]:
-    """What a platform's own menu offers. Where a choice from it comes as a text, it offers nothing if a text with a
-    slash is no command."""
+    """The commands for a platform's own menu. If a choice from the menu arrives as text, the menu is empty when texts
+    with a slash are not commands."""
     return native_menu(plugins.commands_of_others()) if native or settings.commands.text else ()
 
 
 def _record(wanted: type[Struct], given: Any) -> Any:
-    """Settings read from a file are the record already; those of an agent found without a file are plain values."""
+    """Settings from a file are this record already; those of an agent that was found without a file are plain
+    values."""
     return given if isinstance(given, wanted) else msgspec.convert(given, wanted, dec_hook=_as_secret)
 
 

@@ -1,4 +1,4 @@
-"""The settings that the runtime obeys, made from the configuration and from what channels and agents can do."""
+"""Makes the runtime's settings from the configuration and from what channels and agents can do."""
 
 import os
 from collections.abc import Mapping
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from rejoinder.turns.job import Job
 
 PROCESSES_PER_CORE = 4
-"""Agents that are programs mostly wait for a model."""
+"""More than one, because agents that are programs mostly wait for a model."""
 PATIENCE = 1.1
-"""How many times longer than the agent's own limit the lease of its run lasts."""
+"""The lease of a run lasts this many times as long as the agent's own limit."""
 NOBODY_CAN = {"threads"}
-"""What no channel can do so far: an agent that was told of it would try it (OD-54)."""
+"""Directives that no channel supports so far; an agent that knew of them would try them (OD-54)."""
 
 
 def runtime_settings(
@@ -133,10 +133,10 @@ def _limits(gateway: schema.GatewaySettings) -> SlotLimits:
 
 
 def _configured(settings: schema.Settings, key: str) -> str:
-    """The answer of `/config`."""
+    """The answer to `/config`."""
     shown = part(effective(settings), key)
     if shown is None:
-        return f"There is nothing under {key} in the configuration."
+        return f"The configuration has nothing under {key}."
     return f"```toml\n{shown}\n```"
 
 
@@ -176,24 +176,24 @@ def _status(wanted: bool | Literal["removed"]) -> StatusSettings:
 
 
 def _typing(seconds: float, pace: Pace) -> TypingSettings:
-    """As often as is configured; more often where the platform's sign would have gone out by then."""
+    """How often to renew the typing sign: as configured, or more often if the platform's sign disappears earlier."""
     return TypingSettings(period_ms=int(min(seconds, pace.typing or seconds) * 1000))
 
 
 def _also_can(channel: Channel) -> set[Ability]:
-    """What this channel does, though no declaration says so: it serves a program."""
+    """Abilities of this channel that are not declared, because it serves a program."""
     return {"files", "voice"} if isinstance(channel, CanSendFiles) else set()
 
 
 def _cannot(channel: Channel, settings: schema.Settings) -> set[str]:
-    """What the platform can do and this channel does not: a voice note is a file, and something has to speak it."""
+    """Abilities that the platform has but this channel lacks: a voice note needs files and a text-to-speech service."""
     abilities = {"react": CanReact, "files": CanSendFiles, "voice": CanSendFiles}
     unspoken = set[str]() if settings.media.text_to_speech.is_on else {"voice"}
     return NOBODY_CAN | unspoken | {name for name, ability in abilities.items() if not isinstance(channel, ability)}
 
 
 def _delivery(name: str, channel: Channel, kind: ChannelKind, settings: schema.Settings) -> DeliveryOptions:
-    """How a channel is spoken to: by its platform's own limits and pace, as configured."""
+    """How to send to a channel: its platform's limits and pace, with what is configured."""
     common, defaults = settings.channels[name].common, settings.agent_defaults
     pace = _pace(kind.pace, common.pace)
     modes = common.reply_to_mode
@@ -217,7 +217,7 @@ def _delivery(name: str, channel: Channel, kind: ChannelKind, settings: schema.S
 
 
 def _pace(usual: Pace, wanted: PaceSettings) -> Pace:
-    """The pace of a platform, with what is configured in its place."""
+    """The pace of a platform, overridden by what is configured."""
     return replace(
         usual,
         edit=wanted.edit_seconds or usual.edit,
@@ -239,7 +239,7 @@ def _rate(
 
 
 def _prefix(common: CommonChannelSettings, channel: Channel, everywhere: str) -> str:
-    """Where several agents speak through one bot and no prefix is configured, their answers begin with their names."""
+    """If several agents speak through one bot and no prefix is configured, their answers begin with their names."""
     if common.response_prefix is not None:
         return common.response_prefix
     one_voice = len(common.agents) > 1 and not isinstance(channel, RelaysAgentMessages)

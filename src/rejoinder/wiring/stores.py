@@ -1,4 +1,4 @@
-"""The engine that an address of a store names; light, since every short command that reads a store needs it."""
+"""Opens the engine that a store's address names; light, since every short command that reads a store needs it."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 WAITED_FOR = ("full", "locked", "away", "crowded", "no-files", "standby")
 PAUSE = 1.0
-"""Seconds between two attempts to open a store that is waited for."""
+"""Seconds between two attempts to open a store."""
 
 
 def open_store(url: str, how: ShareOptions | None = None) -> SharedStore:
@@ -41,8 +41,7 @@ def opening(url: str, how: ShareOptions | None = None) -> asyncio.Future[SharedS
 
 
 async def opened_by(opening: asyncio.Future[SharedStore]) -> SharedStore:
-    """A caller that is cancelled meanwhile leaves nothing open: the thread goes on, and nobody else would know of what
-    it opens."""
+    """If the caller is cancelled meanwhile, the thread goes on, so this function closes what the thread opens."""
     try:
         return await asyncio.shield(opening)
     except asyncio.CancelledError:
@@ -58,7 +57,7 @@ def share_options(settings: GatewaySettings) -> ShareOptions:
 async def open_store_when_ready(
     url: str, how: ShareOptions | None = None, first: asyncio.Future[SharedStore] | None = None
 ) -> SharedStore:
-    """Waits for a store that needs no more than time: its fault says that rejoinder goes on later (DU-15).
+    """Opens a store; while its fault is one that passes by itself, waits and tries again (DU-15).
     `first`: the first attempt, if it is under way."""
     is_logged = False
     while True:
@@ -68,7 +67,7 @@ async def open_store_when_ready(
             if fault.fault not in WAITED_FOR:
                 raise
             if not is_logged:
-                log.error("%s Nothing is served until then.", fault)
+                log.error("%s Nothing is served before that.", fault)
             is_logged, first = True, None
         await asyncio.sleep(PAUSE)
 
@@ -82,7 +81,7 @@ def open_for_operator(url: str) -> OperatorStore:
 
 
 def open_whole(url: str, *, new: bool = False) -> "AbstractContextManager[WholeStore]":
-    """For work on all of it while no gateway runs on it. `new`: for a copy."""
+    """Opens a store for work on all of it while no gateway runs on it. `new`: it is the target of a copy."""
     opens = store_kind(url).whole
     if opens is None:
         raise BadUse(f"{shown(url)}: this kind of store is copied by its own tools")
@@ -90,12 +89,12 @@ def open_whole(url: str, *, new: bool = False) -> "AbstractContextManager[WholeS
 
 
 def shown(url: str) -> str:
-    """The address as people may see it."""
+    """The address without secrets, for people."""
     return _made(url, lambda kind: kind.show(url))
 
 
 def place_of(url: str) -> str:
-    """Where it is, as people may see it: a file by its path."""
+    """Where the store is, for people and without secrets: a file by its path."""
     return store_file(url) or shown(url)
 
 
@@ -106,7 +105,7 @@ def outbox_beside(url: str) -> Path | None:
 
 
 def _made(url: str, make: Callable[[StoreKind], T]) -> T:
-    """An engine imports its packages with the first store it opens; one of another package may raise anything."""
+    """An engine imports its packages when it opens its first store; another package's engine may raise anything."""
     kind = store_kind(url)
     try:
         return make(kind)
@@ -117,7 +116,7 @@ def _made(url: str, make: Callable[[StoreKind], T]) -> T:
 
 
 def _in_words(problem: Exception, scheme: str, kind: StoreKind) -> RejoinderError:
-    """Without the address, as that may hold a password."""
+    """The error does not repeat the address, which may hold a password."""
     if isinstance(problem, ModuleNotFoundError):
         error = plugins.missing_extra("store", scheme, problem, kind.extra)
         if isinstance(error, RejoinderError):

@@ -47,13 +47,14 @@ class Settings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=T
     """How a message reaches a running turn: `native` uses the agent's own way, if it has one; `cancel` ends its prompt
     and asks it to go on with the message."""
     shared: bool = False
-    """Its `cwd` and the files of its sessions are on a disk that all machines share, so a session continues wherever
-    its chat is served. Otherwise the agent on another machine starts a new session and is told the conversation. For
-    PostgreSQL."""
+    """Whether its `cwd` and the files of its sessions are on a disk that all machines share, so that a session
+    continues wherever its chat is served. Otherwise the agent on another machine starts a new session and gets the
+    conversation so far. For PostgreSQL."""
     start_timeout: Seconds = 60
     """Seconds that its start, a new session or a change of its options may take."""
     load_timeout: Seconds = 60
-    """Seconds that loading a session may take; a session that was not loaded in time is asked for again."""
+    """Seconds that loading a session may take; a session that was not loaded in time is loaded again with the next
+    turn."""
 
 
 def open_agent(name: str, settings: Settings) -> "AcpAgent":

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class AcpAgent:
     think_levels = LEVELS  # mapped to the closest of the agent's own levels
     shows_thoughts = True
-    sees_images = True  # an agent that cannot is told of the picture in words
+    sees_images = True  # an agent that cannot see gets a sentence about the picture
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.name = name

@@ -32,7 +32,7 @@ BACKLOG, BACKLOG_CHARS = 10_000, 4_000_000
 
 
 REPLAY_BEGINS, REPLAY_PAUSE, MOST_REPLAY = 1.0, 0.3, 15.0
-"""Seconds after a load within which a history begins, after which a pause is its end, and for which it is awaited."""
+"""Seconds after a load: until a history begins at the latest, the pause that ends it, and how long to wait for it."""
 
 
 class PermissionRules(Struct, frozen=True):
@@ -44,7 +44,8 @@ class PermissionRules(Struct, frozen=True):
 
 
 class AcpRun:
-    """One turn while it is being answered: a prompt, and those it is steered with. Its events wait until they are read.
+    """One turn while it is being answered: a prompt, and further ones that steer it. Its events wait until they are
+    read.
 
     `strict`: how its requests are answered, whatever the rules allow. `loaded`: the session was loaded for this turn.
     """
@@ -63,9 +64,9 @@ class AcpRun:
         self.translation = Translation(wire.texts_of(asked), loaded=loaded)
         self.waiting: asyncio.Queue[AgentEvent | None] = asyncio.Queue()
         self.prompt: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        """Done when the last of its prompts is, with what that was answered."""
+        """Done when the last of its prompts is, with the answer to that prompt."""
         self.following: deque[Callable[[], asyncio.Future[Any]]] = deque()
-        """Prompts that take the place of the one that is being ended."""
+        """Prompts that replace the one that is being ended."""
         self._prompts = 0
         self._waiting_chars = 0
         self._connection = connection
@@ -121,7 +122,7 @@ def _chars(event: AgentEvent) -> int:
 
 
 class _Updates:
-    """The updates of a session that is being loaded: when the last one came."""
+    """A session that is being loaded: knows when its last update came."""
 
     def __init__(self) -> None:
         self._last: float | None = None
@@ -130,7 +131,7 @@ class _Updates:
         self._last = asyncio.get_running_loop().time()
 
     async def quiet(self) -> None:
-        """Returns when none has come for a while; if none came before the answer, the history may still be to come."""
+        """Returns when no update has come for a while; if none came before the answer, the history may still come."""
         clock = asyncio.get_running_loop().time
         until = clock() + (REPLAY_BEGINS if self._last is None else REPLAY_PAUSE)
         while (left := until - clock()) > 0:
@@ -157,7 +158,7 @@ class AcpConnection:
         self._questions: dict[str, _PermissionRequest] = {}
         self._question_number = 0
         self.announced: frozenset[str] = frozenset()  # the slash commands it has
-        self.changed: dict[str, Any] = {}  # what sessions offer now, where the agent said so by itself
+        self.changed: dict[str, Any] = {}  # what sessions offer now, if the agent said so by itself
         self._loading: dict[str, _Updates] = {}
         self._paused = False
         self._process: AgentProcess | None = None
@@ -184,7 +185,7 @@ class AcpConnection:
             raise RunFailed(failed("format", detail))
 
     async def stop(self, reason: str = "it was stopped") -> None:
-        self.dead = self.dead or reason  # also where there never was a process
+        self.dead = self.dead or reason  # even if there never was a process
         for asked in self._questions.values():
             asked.timer.cancel()
         self._questions.clear()
@@ -205,7 +206,7 @@ class AcpConnection:
             return Failed("auth", sentence, f"{refused}; ways to sign in: {ways}")
         return failed(kind_of(str(refused)) or "other", f"the agent answered: {refused}")
 
-    # --- what we ask of it --------------------------------------------------------------------
+    # --- our requests -------------------------------------------------------------------------
 
     async def ask(self, method: str, params: Any, seconds: float) -> Any:
         """Raises Refused; RunFailed when the agent does not answer in time or dies."""
@@ -218,8 +219,8 @@ class AcpConnection:
             raise RunFailed(self.crash()) from None
 
     async def load(self, session: str, params: Any, seconds: float) -> Any:
-        """Loads a session, and waits until its history has been told: some agents go on with that after they have
-        answered (TU-35)."""
+        """Loads a session, and waits until its history has come: some agents still send it after they have answered
+        (TU-35)."""
         updates = self._loading[session] = _Updates()
         try:
             result = await self.ask("session/load", params, seconds)
@@ -283,7 +284,7 @@ class AcpConnection:
             self._paused = paused
             self._process.pause(paused)
 
-    # --- what it asks of us -------------------------------------------------------------------
+    # --- its requests -------------------------------------------------------------------------
 
     def notified(self, method: str, params: Any) -> None:
         if method == "session/update" and is_object(params):

@@ -1,6 +1,6 @@
-"""The options of one session at the agent, and how they are set to what a turn asks for.
+"""The options of one session at the agent, and how they are set to a turn's wishes.
 
-Rule 1: what the agent returns replaces what was known: with a model, other options may come and go.
+Rule 1: the agent's answer replaces what was known, since other options may come and go with a model.
 Rule 2: a wish the agent cannot fulfil never fails the turn (TU-35); it is logged once. Three do: a model, because its
         fallbacks are tried then, and a mode or a place of `/exec`, because without them it may do more than was meant.
 Rule 3: a wish holds for the turn that has it; after that the agent's own choice applies again.
@@ -22,7 +22,7 @@ from rejoinder.events import Turn
 log = logging.getLogger(__name__)
 
 Ask = Callable[[str, Any], Awaitable[Any]]
-"""Asks the agent by a method and its parameters."""
+"""Sends the agent a request with this method and these parameters."""
 THINKING, MODEL, MODE = "thought_level", "model", "mode"
 
 
@@ -33,7 +33,7 @@ class SessionOptions:
         self._now = wire.options(offers)
         self._default_model = str(model.current) if (model := self._now.get(MODEL)) is not None else None
         self._default_level: str | None = None
-        self._own: dict[str, str | bool] = {}  # its own values of options that `/exec` has set
+        self._own: dict[str, str | bool] = {}  # the agent's own values of options that `/exec` has set
         self._refused: set[tuple[str, str | bool]] = set()
 
     @property
@@ -46,7 +46,7 @@ class SessionOptions:
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The levels of `/think` that it can be told: all where it has levels, each as the closest of its own."""
+        """The levels of `/think` that it takes: all if it has levels, each mapped to the closest of its own."""
         offered = self._now[THINKING].values if THINKING in self._now else ()
         return LEVELS if nearest_level("high", offered) is not None else ()
 
@@ -58,7 +58,7 @@ class SessionOptions:
         wanted = turn.model or self._settings.model or self._default_model or ""
         wanted = self._settings.models.get(wanted, wanted)
         changed = bool(wanted) and await self._set(ask, MODEL, wanted)
-        # After the model: the others on offer depend on it.
+        # After the model, because the other options depend on it.
         for name, value in self._settings.options.items():
             await self._wish(ask, name, value)
         for key, name in self._settings.exec_options.items():
@@ -76,7 +76,7 @@ class SessionOptions:
             await self._wish(ask, THINKING, level)
 
     async def _place(self, ask: Ask, name: str, value: str | None) -> None:
-        """Where it runs what it runs; without a wish, what it had before anybody had one."""
+        """Sets where the agent runs things; without a wish, to the value that it had before anybody had one."""
         if value is None:
             value = str(self._own.pop(name)) if name in self._own else None
         elif name not in self._own and (option := _called(self._now, name)) is not None:

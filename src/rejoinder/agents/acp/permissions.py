@@ -1,6 +1,6 @@
 """May the agent use this tool? Pure: the policy, the tool and the options offered go in, an answer comes out.
 
-The list is read first: what it names is allowed without a question. An entry is a kind of tool (`read`) or a
+The list is checked first: it names tools that are allowed without a question. An entry is a kind of tool (`read`) or a
 kind and a pattern for its title (`execute:git status*`). Titles come from the agent, so an entry with a title
 is a convenience, not a security boundary; that is the agent's own sandbox.
 """
@@ -30,7 +30,7 @@ def decide(policy: Policy, allowed: tuple[str, ...], kind: str, title: str, stri
 
 
 def grants(kind: str) -> Grant:
-    """What an option of this kind allows."""
+    """The effect of an option of this kind."""
     return "always" if kind == "allow_always" else "once" if kind.startswith("allow") else "no"
 
 
@@ -40,7 +40,7 @@ def ordered(options: Options) -> Options:
 
 
 def granted(options: Options) -> str | None:
-    """Allows once where that is offered: the agent would remember an `always` by itself, beyond our control."""
+    """Allows once if that is offered: the agent would remember an `always` by itself, beyond our control."""
     return _first(options, "allow_once") or _first(options, "allow_always")
 
 

@@ -1,4 +1,4 @@
-"""What an agent saved of a session in an earlier process."""
+"""The id under which an agent saved a session in an earlier process."""
 
 from typing import NamedTuple
 
@@ -6,4 +6,4 @@ from typing import NamedTuple
 class Saved(NamedTuple):
     id: str
     is_elsewhere: bool = False
-    """On another machine: it cannot be loaded here (SC-7)."""
+    """Whether it is on another machine, so that it cannot be loaded here (SC-7)."""

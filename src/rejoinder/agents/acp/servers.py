@@ -1,4 +1,4 @@
-"""The MCP servers an agent is to use, `mcp_servers`, in the words of the protocol. Pure."""
+"""The MCP servers that an agent should use, `mcp_servers`, in the form of the protocol. Pure."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -16,11 +16,11 @@ class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     command: tuple[Text, ...] = ()
     """The program and its arguments, for a server that is started here and speaks on its standard input and output."""
     env: dict[str, Secret] = {}
-    """Environment variables it is given."""
+    """Environment variables that it gets."""
     url: Url | None = None
     """The address, for a server over HTTP."""
     headers: dict[str, Secret] = {}
-    """Headers it is sent: `{ Authorization = "Bearer ${TOKEN}" }`."""
+    """Headers to send to it: `{ Authorization = "Bearer ${TOKEN}" }`."""
     transport: Literal["http", "sse"] = "http"
     """The transport that the server at this address uses."""
 
@@ -30,7 +30,7 @@ def described(servers: Mapping[str, McpServer]) -> tuple[dict[str, Any], ...]:
 
 
 OURS = "rejoinder"
-"""What the gateway's own tools are called."""
+"""The name of the server with the gateway's own tools."""
 MCP_URL, MCP_TOKEN = "REJOINDER_MCP_URL", "REJOINDER_MCP_TOKEN"
 """Where `rejoinder mcp` finds them in its environment."""
 _PROGRAM = "from rejoinder.cli import main; main()"

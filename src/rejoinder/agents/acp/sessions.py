@@ -1,12 +1,12 @@
 """The sessions of one agent, all in one process.
 
-Rule 1: the process starts with the first turn, and again with the first turn after it died; sessions it had are
-loaded, not started over.
-Rule 2: if the agent refuses to load a session, a new one begins, which is told what was said in the old one, and so is
-the person; if loading takes too long, the turn fails and the session keeps its id.
+Rule 1: the process starts with the first turn, and again with the first turn after it died; its sessions are loaded,
+not started over.
+Rule 2: if the agent refuses to load a session, a new one begins: it gets the old conversation, and the person is told.
+If loading takes too long, the turn fails and the session keeps its id.
 Rule 3: only the most recent sessions are remembered; the store knows the ids of the others and supplies them again.
 Rule 4: a cancelled prompt has to end before the next one of its session begins; an agent that does not end it is
-restarted. One that ends the next one with nothing, for it took it for the cancelled one, is asked again once.
+restarted. An agent that mistakes the next prompt for the cancelled one, and ends it with nothing, is asked once more.
 """
 
 import asyncio
@@ -39,12 +39,12 @@ from rejoinder.events import PromptPart, PromptText, Turn
 CANCEL_SECONDS = 10.0
 """How long an agent may take to end a cancelled turn before it is restarted."""
 OFFER_SECONDS = 20.0
-"""How long a person who asks what the agent offers waits for it."""
+"""How long a person has to wait when they ask what the agent offers."""
 PAST = "What was said in this conversation before, as the gateway kept it; your own memory of it is lost:"
 
 
 class Offers:
-    """What the agent offered in the session it opened last. `levels` None: it has opened none yet."""
+    """What the agent offered in the session that it opened last. `levels` is None before it has opened one."""
 
     def __init__(self) -> None:
         self.models: tuple[str, ...] = ()
@@ -60,16 +60,16 @@ class _Session:
 
     def __init__(self, saved: Saved | None = None) -> None:
         self.id = saved.id if saved else None
-        self.told_id = self.id  # the id that the gateway knows
+        self.told_id = self.id  # the id that the gateway has
         self.is_elsewhere = saved is not None and saved.is_elsewhere
         self.connection: AcpConnection | None = None
         self.options: SessionOptions | None = None
         self.loaded = False  # for the turn that begins
-        self.lost = False  # it could not be loaded, and nobody has been told yet
+        self.lost = False  # it could not be loaded, and the person does not know yet
         self.told_system = ""
         self.abandoned: asyncio.Future[Any] | None = None
-        self.ends_by = 0.0  # when an abandoned prompt has to have ended
-        self.cancelled = False  # its last prompt was
+        self.ends_by = 0.0  # when an abandoned prompt must have ended
+        self.cancelled = False  # whether its last prompt was
 
     @property
     def is_at_rest(self) -> bool:
@@ -82,7 +82,7 @@ class AcpSessions:
         self._settings = settings
         self._question_seconds = question_seconds
         self._sessions: dict[str, _Session] = {}
-        self._spare: _Session | None = None  # opened to learn what there is, for the next new session
+        self._spare: _Session | None = None  # opened to learn what the agent offers; the next new session uses it
         self._connection: AcpConnection | None = None
         self._connecting = asyncio.Lock()
         self.offers = Offers()
@@ -95,7 +95,7 @@ class AcpSessions:
         self._sessions.pop(session, None)
 
     def _known(self, session: str, saved: Saved | None) -> _Session:
-        """What we know about the session. Beyond the limit the least recently used one at rest is forgotten."""
+        """What we know about the session. Beyond the limit, the least recently used idle session is forgotten."""
         known = self._sessions.pop(session, None)
         if known is None and saved is None:
             known, self._spare = self._spare, None
@@ -128,7 +128,8 @@ class AcpSessions:
 
     @property
     def hears(self) -> bool:
-        """Whether it takes recordings. As long as that is not known, it gets them and is told that it cannot."""
+        """Whether it takes recordings. While that is not known, it gets them; if it cannot hear, it is told so in
+        words."""
         return self._connection is None or self._connection.abilities.audio
 
     def announced_commands(self) -> frozenset[str]:
@@ -148,7 +149,7 @@ class AcpSessions:
     async def events(
         self, turn: Turn, saved: Saved | None, past: tuple[Exchange, ...]
     ) -> AsyncGenerator[AgentEvent, None]:
-        """`past`: what was said in this session before, for an agent that does not know it any more."""
+        """`past`: the earlier conversation of this session, for an agent that has lost it."""
         session = self._known(turn.session, saved)
         await self._end_abandoned(session)
         connection = await self._connected()
@@ -204,8 +205,8 @@ class AcpSessions:
             session.ends_by = asyncio.get_running_loop().time() + CANCEL_SECONDS
 
     def steer(self, turn: Turn) -> bool:
-        """Takes a message into the running turn: as a further prompt where the agent queues them, else, where that is
-        wanted, in place of the prompt, which is cancelled."""
+        """Takes a message into the running turn: as a further prompt if the agent queues prompts; otherwise, if that is
+        configured, it cancels the prompt and replaces it."""
         session = self._sessions.get(turn.session)
         if session is None or session.id is None or (connection := session.connection) is None:
             return False
@@ -228,8 +229,8 @@ class AcpSessions:
                 async with asyncio.timeout(OFFER_SECONDS):
                     await self._open(await self._connected(), spare, None)
             except (RunFailed, RpcError, TimeoutError):
-                return self.offers  # a turn tells why; a question about models has to be answered anyway
-            if self._tools is None:  # with tools a session has a token, so this one can be nobody's
+                return self.offers  # a turn would say why; a question about models has to be answered anyway
+            if self._tools is None:  # with tools, each session has a token, so a session cannot be opened in advance
                 self._spare = spare
         return self.offers
 
@@ -264,9 +265,9 @@ class AcpSessions:
         session.abandoned = None
 
     async def _open(self, connection: AcpConnection, session: _Session, key: str | None) -> bool:
-        """Makes the session one of this process; whether the agent knows nothing of what was said in it.
+        """Opens or loads the session in this process. Returns whether the agent has lost its conversation.
 
-        `key`: what the gateway calls it; None: it is nobody's."""
+        `key`: the gateway's key of the session; None: it belongs to no session yet."""
         if session.connection is connection:
             return False
         result: Any = None
@@ -298,8 +299,8 @@ class AcpSessions:
         return not loaded
 
     def _servers(self, connection: AcpConnection, key: str | None) -> tuple[dict[str, Any], ...]:
-        """Those of the configuration, and the gateway's own, with a new token for this session: agents connect to them
-        while the session opens, so the token is valid before that."""
+        """The configured servers and the gateway's own, with a new token for this session. Agents connect to them while
+        the session opens, so the token has to be valid before that."""
         servers = described(self._settings.mcp_servers)
         if self._tools is None or key is None or OURS in self._settings.mcp_servers:
             return servers
@@ -326,7 +327,7 @@ class AcpSessions:
 
 
 def retold(past: tuple[Exchange, ...]) -> tuple[PromptPart, ...]:
-    """A conversation the agent no longer knows, as the beginning of its prompt."""
+    """A conversation that the agent has lost, as the beginning of its prompt."""
     if not past:
         return ()
     parts: list[PromptPart] = [PromptText(PAST)]

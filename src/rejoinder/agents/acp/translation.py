@@ -1,4 +1,4 @@
-"""What an agent says in one turn, as our events. Pure: updates and the time go in, events come out.
+"""Turns an agent's updates in one turn into our events. Pure: updates and the time go in, events come out.
 
 Rule 1: history is never an answer (TU-35). In the first turn after a load, something a user said that is not our prompt
         marks a replay; what comes with it is dropped until there is a gap. If nothing else comes, the last of it was
@@ -40,7 +40,7 @@ REPLAY_GAP = 0.5
 _PLAN_MARK = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]"}
 _UNNAMED = "tool"
 _RAW_OUTPUT = ("formatted_output", "aggregated_output", "output", "stdout", "text", "content", "result", "error")
-"""Where agents put what a tool said, the best first."""
+"""Where agents put the output of a tool, the best place first."""
 
 
 class _Tool:
@@ -55,8 +55,8 @@ class _Tool:
 class Translation:
     """One turn's updates as events: it knows which message and which tools are open.
 
-    `loaded`: the session was loaded for this turn, so what comes may be its history. `prompted`: the texts of the
-    prompt, which some agents repeat.
+    `loaded`: the session was loaded for this turn, so updates may be its history. `prompted`: the texts of the prompt,
+    which some agents repeat.
     """
 
     def __init__(self, prompted: Collection[str] = (), *, loaded: bool = False) -> None:
@@ -78,7 +78,7 @@ class Translation:
         return "other" if known is None else known.kind
 
     def about(self, tool: str) -> str:
-        """All that was told of it so far."""
+        """Everything known about this tool call so far."""
         known = self._tools.get(tool)
         return "" if known is None else known.about
 
@@ -112,7 +112,7 @@ class Translation:
         said = result if is_object(result) else {}
         usage = spent(said)
         if self._context and (usage is None or not usage.input_tokens):
-            # codex tells no more than how full its context is: that is what its model read last.
+            # codex only says how full its context is, which is what its model read last.
             usage = Usage(self._context, usage.output_tokens if usage is not None else 0)
         if usage is not None:
             events.append(usage)
@@ -183,7 +183,7 @@ class Translation:
 
 
 def spent(result: dict[str, Any]) -> Usage | None:
-    """What a turn cost, in the words of the protocol or, before it had any, in those agents put beside it."""
+    """What a turn cost, from the protocol's fields or from those that agents used before the protocol had any."""
     beside = result.get("_meta")
     own = beside if is_object(beside) else {}
     quota = own.get("quota")
@@ -216,7 +216,7 @@ def _raw_output(raw: Any) -> str:
 
 
 def unfenced(text: str) -> str:
-    """Without the fence around the whole, which some agents put there: people are shown it in a fence of ours."""
+    """The text without the fence that some agents put around the whole: we show it in our own fence."""
     first, _, rest = text.strip().partition("\n")
     body, _, last = rest.rpartition("\n")
     mark = first[: len(first) - len(first.lstrip("`"))]
@@ -238,7 +238,7 @@ def _file_of(content: Any) -> FileMade | None:
                 return FileMade(path=unquote(urlsplit(uri).path))
             case _:
                 return None
-    except ValueError:  # what it calls base64 is none
+    except ValueError:  # it is not valid base64
         return None
 
 

@@ -1,7 +1,7 @@
 """Translates between the Agent Client Protocol and our own types. Pure: values in, values out.
 
-The shapes are those of the protocol's own package. What does not fit them is skipped: agents may be newer or older than
-the schema, and that should not fail a turn. What an agent says in a turn is read in translation.py.
+The shapes are those of the protocol's own package. Data that does not fit is skipped: agents may be newer or older than
+the schema, and that should not fail a turn. translation.py reads the updates of a turn.
 """
 
 import base64
@@ -25,7 +25,7 @@ def _plain(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-# --- what we say ----------------------------------------------------------------------------------
+# --- our messages ---------------------------------------------------------------------------------
 
 
 def initialize(version: str) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def prompt(session: str, system: str, parts: tuple[PromptPart, ...], can: "Abili
 
 
 def texts_of(prompt: Mapping[str, Any]) -> list[str]:
-    """The texts of a prompt, each and all together: some agents repeat them as what the user said."""
+    """The texts of a prompt, single and joined: some agents repeat them as the user's words."""
     texts = [str(block["text"]) for block in prompt["prompt"] if block.get("type") == "text"]
     return [*texts, "".join(texts), "\n".join(texts), "\n\n".join(texts)]
 
@@ -85,7 +85,7 @@ class Abilities(Struct, frozen=True):
     program: str = ""
     sign_in: tuple[str, ...] = ()
     queues: bool = False
-    """Takes a further prompt into a running turn."""
+    """Whether it takes a further prompt into a running turn."""
     mcp_over_http: bool = False
     audio: bool = False
 
@@ -134,7 +134,7 @@ def session_id(result: Any) -> str:
 
 
 def options(result: Any) -> dict[str, Option]:
-    """What a new, loaded or changed session offers: by category, or by id where there is none."""
+    """What a new, loaded or changed session offers: by category, or by id if there is no category."""
     found: dict[str, Option] = {}
     try:
         said = schema.LoadSessionResponse.model_validate(result or {})
@@ -157,8 +157,8 @@ def options(result: Any) -> dict[str, Option]:
 
 
 def replaced(before: Mapping[str, Option], result: Any) -> dict[str, Option]:
-    """What a session offers after the agent has said it again: options it no longer names are gone, and what older
-    agents set by other methods stays as it was (TU-35)."""
+    """What a session offers after an update: options that it no longer names are gone, and settings that older agents
+    have other methods for stay as they were (TU-35)."""
     told = options(result)
     if not is_object(result) or result.get("configOptions") is None:
         return {**before, **told}
@@ -167,7 +167,7 @@ def replaced(before: Mapping[str, Option], result: Any) -> dict[str, Option]:
 
 
 def changed_offers(params: dict[str, Any]) -> dict[str, Any] | None:
-    """What a session offers, where an update says it again."""
+    """What a session offers, if this update says it."""
     update = params.get("update")
     if is_object(update) and update.get("sessionUpdate") == "config_option_update":
         return {"configOptions": update.get("configOptions")}
@@ -186,7 +186,7 @@ def _values(option: Any) -> tuple[str, ...]:
     return tuple(values)
 
 
-# --- what the agent asks for ----------------------------------------------------------------------
+# --- the agent's requests -------------------------------------------------------------------------
 
 
 class Permission(Struct, frozen=True):
@@ -195,7 +195,7 @@ class Permission(Struct, frozen=True):
     title: str
     kind: str | None
     command: str
-    """What would be run, where the agent says so."""
+    """The command that would be run, if the agent says so."""
     options: tuple[tuple[str, str, str], ...]
     """(id, name, kind) of each."""
     about: str
@@ -215,7 +215,7 @@ def permission(params: Any) -> Permission:
 
 
 def about(call: schema.ToolCallUpdate | schema.ToolCallStart | schema.ToolCallProgress) -> str:
-    """What is to be done, equal for a call that does the same: its id and its state are left out."""
+    """What the call would do, without its id and state, so that it is equal for calls that do the same."""
     told = {"title": call.title, "kind": call.kind, "input": call.raw_input, "content": call.content}
     return json.dumps(told, sort_keys=True, default=str)
 
@@ -226,7 +226,7 @@ def permission_answer(option: str | None) -> dict[str, Any]:
     return {"outcome": {"outcome": "selected", "optionId": option}}
 
 
-# --- how its turns end, and what it tells between them ----------------------------------------------
+# --- the ends of its turns, and news between them ---------------------------------------------------
 
 STOP: dict[str, Done] = {
     "end_turn": Done("end"),

@@ -21,7 +21,7 @@ class Settings(EndpointSettings, frozen=True, kw_only=True, forbid_unknown_field
     api_key: Annotated[Secret, Meta(examples=["${ANTHROPIC_API_KEY}"])]
     """The key: `${ANTHROPIC_API_KEY}`."""
     max_tokens: Count = 8192
-    """How long an answer may be; what `/think` allows for thinking comes on top."""
+    """How long an answer may be, in tokens; the tokens that `/think` allows for thinking are added."""
 
 
 def open_agent(name: str, settings: Settings) -> "AnthropicAgent":

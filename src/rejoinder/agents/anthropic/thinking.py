@@ -1,4 +1,4 @@
-"""What the levels of `/think` are called in the messages API."""
+"""The values for the levels of `/think` in the messages API."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ class Level(NamedTuple):
     efforts: tuple[str, ...] = ()
     """Values for `output_config.effort`, best first: for models that decide by themselves when to think."""
     tokens: int = 0
-    """Thoughts count as part of the answer: the room for them there, and the budget for older models."""
+    """Thoughts count as part of the answer, so `max_tokens` is raised by this; for older models it is the budget."""
 
 
 THINK: dict[str, Level] = {

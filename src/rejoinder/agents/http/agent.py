@@ -39,12 +39,12 @@ _ANYTHING = msgspec.json.Decoder()
 
 
 class HttpAgent:
-    think_levels = LEVELS  # sent to the service with each turn
+    think_levels = LEVELS  # the level is sent to the service with each turn
     shows_thoughts = True
     sees_images = True
 
     def __init__(self, name: str, settings: Settings) -> None:
-        self._asked: dict[str, tuple[str, ...]] = {}  # the options of each question that is open
+        self._asked: dict[str, tuple[str, ...]] = {}  # the options of each open question
         self.name = name
         self.models = (settings.model,) if settings.model else ()
         self.fallbacks = settings.fallbacks
@@ -60,7 +60,8 @@ class HttpAgent:
         return GuardedEvents(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     async def answer(self, question: str, option: str | None) -> None:
-        """Posted while the turn runs. If the server does not accept it, it keeps waiting until its turn times out."""
+        """Posts an answer while the turn runs. If the server does not accept it, it waits on until its turn times
+        out."""
         options = self._asked.pop(question, ())
         if option is not None and options and option not in options:
             option = options[0]  # permission was given, but not by one of its options
@@ -69,7 +70,7 @@ class HttpAgent:
                 pass
 
     async def steer(self, turn: Turn) -> bool:
-        """Also posted while the turn runs; taken in only if the server says so."""
+        """Posts a message while the turn runs; it counts as taken only if the server says so."""
         with suppress(RunFailed, msgspec.DecodeError):
             async with await self._endpoint.post("/steer", turn) as response:
                 said = from_json(await whole_body(response, ERROR_BODY_BYTES), _ANYTHING)
@@ -77,7 +78,7 @@ class HttpAgent:
         return False
 
     async def check(self) -> str:
-        """Only a real turn would tell more, and it might cost something."""
+        """Checks only that a server answers: a real turn would tell more, but might cost something."""
         status, _ = await self._endpoint.look("", CHECK_SECONDS)
         return f"a server answers there (HTTP {status})"
 

@@ -1,7 +1,7 @@
 """Serves a small model inside our own process.
 
-llama.cpp brings its own server, so once started chat completions are spoken at a local address. The address is on
-loopback, with a key made for this run: a page in a browser must not be able to talk to it.
+llama.cpp has its own server, so we speak chat completions to a local address. The address is on loopback, with a key
+made for this run: a page in a browser must not be able to talk to it.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class LocalAgent:
         self._starting = asyncio.Lock()
         self._server: Any = None
         self._agent: ChatAgent | None = None
-        self._past: dict[str, tuple[Exchange, ...]] = {}  # what the agent was told before the server started
+        self._past: dict[str, tuple[Exchange, ...]] = {}  # conversations passed in before the server started
 
     def take_limits(self, limits: RunLimits) -> None:
         self.limits = limits

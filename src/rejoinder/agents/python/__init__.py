@@ -38,7 +38,7 @@ class Settings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def text_of(turn: Turn) -> str:
-    """Just what people said, without sender context or anything else the gateway adds. For people's functions."""
+    """Only what people said, without sender context or other additions of the gateway. For the functions of users."""
     return "\n\n".join(part.text for part in own_words(turn.parts) if isinstance(part, PromptText))
 
 

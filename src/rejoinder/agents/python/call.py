@@ -1,4 +1,4 @@
-"""What a function of the operator's is called with. Its signature is read once, when the agent is opened."""
+"""Decides how the operator's function is called. Its signature is read once, when the agent is opened."""
 
 import inspect
 from collections.abc import Callable
@@ -17,9 +17,9 @@ EXAMPLES = "`def answer(turn):` or `def answer(text: str):`"
 
 class Signature(Struct, frozen=True):
     takes_text: bool = False
-    """Its parameter is annotated `str`, so it gets what people said."""
+    """Whether its parameter is annotated `str`, so that it gets what people said."""
     steers: bool = False
-    """It has a parameter called `further`."""
+    """Whether it has a parameter called `further`."""
 
     def bound(self, call: Callable[..., Any], turn: Turn, further: SteeringOffers) -> Callable[[], Any]:
         """The call with its arguments; `inspect` still sees through it whether it is async or a generator."""
@@ -28,10 +28,10 @@ class Signature(Struct, frozen=True):
 
 
 def signature_of(call: Callable[..., Any], name: str) -> Signature:
-    """Raises BadAgent for a function that no turn can be given to."""
+    """Raises BadAgent for a function that cannot be called with a turn."""
     try:
         signature = _read(call)
-    except (ValueError, TypeError):  # it has no signature to read
+    except (ValueError, TypeError):  # its signature cannot be read
         return Signature()
     steers = "further" in signature.parameters
     try:
@@ -58,7 +58,7 @@ def called(call: Callable[..., Any]) -> str:
 def _read(call: Callable[..., Any]) -> inspect.Signature:
     try:
         return inspect.signature(call, eval_str=True)
-    except NameError:  # an annotation of what is imported for type checkers only
+    except NameError:  # the annotation names something that is imported only for type checkers
         return inspect.signature(call)
 
 
@@ -73,5 +73,5 @@ def _is_another_class(annotation: Any) -> bool:
             and annotation not in (str, inspect.Parameter.empty)
             and not issubclass(Turn, annotation)
         )
-    except TypeError:  # a protocol that cannot be asked
+    except TypeError:  # a protocol that is not runtime-checkable
         return False

@@ -1,8 +1,8 @@
 """Runs a Python function as an agent, in the gateway's own process.
 
-It may return text or yield pieces of it, be plain or async, and give events of base.py where text is not enough. A
-plain function runs in a thread of its own, so that it cannot block other runs. A function with a parameter called
-`further` can be steered: it gets `SteeringOffers` there, which holds what was said since it began.
+It may return text or yield pieces of it, be plain or async, and yield events of base.py if text is not enough. A plain
+function runs in its own thread, so that it cannot block other runs. A function with a parameter called `further` can be
+steered: it gets `SteeringOffers`, with the messages that came since it began.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class PythonAgent:
         self._signature = signature_of(call, name)
         self._running: dict[str, SteeringOffers] = {}
         self.threads: set[threading.Thread] = set()
-        """Those that run the function, also for a run that nobody reads any more."""
+        """The threads that run the function, including those of runs that nobody reads any more."""
 
     def take_limits(self, limits: RunLimits) -> None:
         self.limits = limits
@@ -135,7 +135,7 @@ async def _in_a_thread(call: Callable[[], Any], threads: set[threading.Thread]) 
             else:
                 put("piece", result)
             put("end", None)
-        except BaseException as problem:  # noqa: BLE001 - carried over to the reader, who waits; sys.exit() too
+        except BaseException as problem:  # noqa: BLE001 - passed on to the waiting reader; sys.exit() too
             put("error", problem)
         finally:
             threads.discard(thread)

@@ -1,9 +1,9 @@
-"""A python agent in a process of its own (`isolate = true`): whatever its function does, the gateway goes on.
+"""A python agent in its own process (`isolate = true`): whatever its function does, the gateway goes on.
 
-Rule 1: one process serves all sessions, as one gateway would: what the function keeps in its module is there for all.
-Rule 2: a run that is cancelled or too slow is cancelled in the process. A process too busy to hear it is killed. One
-that heard it and cannot end the run, as a thread cannot be ended, gets no further turns, and is killed when its other
-runs have ended.
+Rule 1: one process serves all sessions, so the module's variables are shared by all, as in the gateway itself.
+Rule 2: a run that is cancelled or too slow is cancelled in the process. A process that is too busy to confirm this is
+killed. If it confirms but cannot end the run, because a thread cannot be ended, it gets no further turns, and is killed
+when its other runs have ended.
 Rule 3: the next turn starts a new process.
 """
 
@@ -29,7 +29,7 @@ from rejoinder.events import Turn
 
 START_SECONDS = 60.0
 HEARD_SECONDS = 3.0
-"""How long the process may take to hear that a run is cancelled."""
+"""Seconds that the process may take to confirm a cancellation."""
 BACKLOG, BACKLOG_CHARS = 1000, 4_000_000
 """How many events of a run, or characters in them, may wait for a slow reader before the process has to wait."""
 TOO_BUSY = "it was too busy to notice that a run was cancelled"
@@ -41,7 +41,7 @@ _BOOT = (
 
 
 def isolated(name: str, settings: Settings) -> "IsolatedAgent":
-    """Nothing of the module is run here; only its first turn can tell whether the function is there."""
+    """Runs nothing of the module here; only the first turn shows whether the function exists."""
     folder = str(Path(settings.path).expanduser().resolve()) if settings.path else ""
     module = settings.call.partition(":")[0].partition(".")[0]
     if PathFinder.find_spec(module, [*filter(None, [folder]), *sys.path]) is None:
@@ -161,13 +161,13 @@ class PythonRun:
 
 
 class WorkerProcess:
-    """One process. When `dead` gives a reason it is over; when it is `stuck`, it gets no further turns."""
+    """One process. If `dead` gives a reason, it has ended; if it is `stuck`, it gets no further turns."""
 
     def __init__(self) -> None:
         self.dead: str | None = None
         self.stuck = asyncio.Event()
         self.hears = asyncio.Event()
-        """Whether it has heard all that it was told to cancel; it is killed if it does not."""
+        """Set when it has confirmed all cancellations; otherwise it is killed."""
         self.hears.set()
         loop = asyncio.get_running_loop()
         self._opened: asyncio.Future[str] = loop.create_future()
@@ -202,7 +202,7 @@ class WorkerProcess:
         return run
 
     def leave(self, run: PythonRun) -> None:
-        """Nobody reads this run any more."""
+        """Called when nobody reads this run any more."""
         self._runs.pop(run.number, None)
         if not run.is_over and self.dead is None:
             self.hears.clear()
@@ -241,7 +241,7 @@ class WorkerProcess:
             self._paused = paused
             self._process.pause(paused)
 
-    # --- what it tells us -----------------------------------------------------------------------
+    # --- its messages ---------------------------------------------------------------------------
 
     def _take(self, line: bytes) -> None:
         try:

@@ -1,4 +1,4 @@
-"""What the gateway and the process of an isolated python agent say to each other, one JSON document a line."""
+"""The messages between the gateway and the process of an isolated python agent, one JSON document per line."""
 
 import json
 
@@ -36,7 +36,7 @@ class Withdraw(Struct, frozen=True, tag="withdraw"):
 
 
 class Opened(Struct, frozen=True, tag="opened"):
-    """The function was found; or `why` it cannot be called."""
+    """Says that the function was found, or `why` it cannot be called."""
 
     why: str = ""
 
@@ -47,13 +47,13 @@ class Said(Struct, frozen=True, tag="said"):
 
 
 class Heard(Struct, frozen=True, tag="heard"):
-    """It was told to cancel, and is not too busy to know."""
+    """Confirms a cancellation: the process is not too busy."""
 
     run: int
 
 
 class Stuck(Struct, frozen=True, tag="stuck"):
-    """A run that was cancelled still goes on: only the end of the process ends it."""
+    """Says that a cancelled run still goes on: only the end of the process ends it."""
 
 
 class Answered(Struct, frozen=True, tag="answered"):

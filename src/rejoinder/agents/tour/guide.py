@@ -1,4 +1,4 @@
-"""What the guide answers, and how it says it.
+"""The answers of the guide.
 
 It shows what agents can do here by doing it: its output holds real directives, and the reader, not this file, turns
 them into a reply, a reaction or silence. Its menu is `TRICKS`: another trick is one more entry.
@@ -18,7 +18,7 @@ from rejoinder.prompt_blocks import SenderBlock, messages
 
 PACE = 0.025
 LONGEST_QUOTE = 60
-LONGEST_READ = 2000  # only this much of a longer message is searched for words
+LONGEST_READ = 2000  # only the beginning of a longer message is searched for words
 
 
 class GuideMessage(Struct, frozen=True):
@@ -49,7 +49,7 @@ SILENCE = TrickReply()
 
 
 class Trick(Struct, frozen=True):
-    """One thing to try: words that ask for it, a line for the menu, and what is done."""
+    """One thing to try: words that ask for it, a line for the menu, and what it does."""
 
     invite: str
     shows: str
@@ -143,10 +143,10 @@ COMMANDS = (
     ("/status", "the current state"),
     ("/why", "what each stage decided on your last message, and how long it took"),
 )
-"""What the gateway answers itself, whichever agent is in use."""
+"""Commands that the gateway answers itself, whichever agent is in use."""
 
 GREETINGS = frozenset({"hello", "hi", "hey", "help", "menu", "start", "tour", "hallo", "greet"})
-"""`greet` is what the gateway asks for after `/new`."""
+"""`greet` is the gateway's question after `/new`."""
 THANKS = frozenset({"thanks", "thank", "thx", "danke", "merci"})
 SETUP = frozenset(
     {
@@ -187,7 +187,7 @@ it asks a few questions and writes `rejoinder.toml`. After `make run` the comman
 def _lost(asked: GuideMessage) -> str:
     if name := re.match(r"/[a-z][a-z_-]*(?!\S)", asked.text, re.I):
         command = _quoted(name[0])
-        if asked.is_edit:  # there may well be such a command
+        if asked.is_edit:  # the command may well exist
             return f"An edited message runs no commands, so {command} came to me, the agent. Send it as a new message."
         return f"No command is called {command}, so it came to me, the agent. **/commands** lists them all."
     first, second = TRICKS[1].invite, TRICKS[0].invite
@@ -220,7 +220,7 @@ def _act(asked: GuideMessage) -> TrickReply:
 
 
 def _quoted(text: str) -> str:
-    """As inline code, fenced by more backticks than it holds: there even a directive is only text."""
+    """The text as inline code, with more backticks than it contains, so that even a directive in it is only text."""
     line = " ".join(text.split())
     if len(line) > LONGEST_QUOTE:
         line = line[: LONGEST_QUOTE - 1] + "…"
@@ -229,7 +229,7 @@ def _quoted(text: str) -> str:
 
 
 def _emoji_in(text: str) -> tuple[str, ...]:
-    """The emoji in the text, else the words that are names of one (`tada`, `:heart:`, `thumbs_up`)."""
+    """The emoji in the text, or else one that its words name (`tada`, `:heart:`, `thumbs_up`)."""
     found = tuple(dict.fromkeys(hit["emoji"] for hit in emoji.emoji_list(text)))
     if found:
         return found

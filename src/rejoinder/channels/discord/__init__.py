@@ -1,4 +1,4 @@
-"""A Discord bot: the gateway for what comes, the REST API for what is said."""
+"""A Discord bot: events come through Discord's gateway, messages are sent with its REST API."""
 
 import re
 from collections.abc import Iterator
@@ -21,9 +21,9 @@ from rejoinder.setup import SetupQuestion, asks_api_root
 
 LIMITS = Limits(2000, "utf16", title=100)
 FILES = FileLimits(10 << 20, album=10)
-"""What every server takes."""
+"""File limits in every server."""
 BOOSTED: dict[int, FileLimits] = {2: FileLimits(50 << 20, album=10), 3: FileLimits(100 << 20, album=10)}
-"""What one takes that its members have boosted to this level."""
+"""File limits in a server that its members have boosted to this level."""
 API_ROOT = "https://discord.com/api"
 
 

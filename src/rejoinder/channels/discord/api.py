@@ -1,4 +1,4 @@
-"""Calls of Discord's REST API: what came of each is a value, never an exception."""
+"""Calls of Discord's REST API. The result of each is a value, never an exception."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ class Api:
 
     @property
     def server(self) -> str:
-        """Where it is called, for people."""
+        """The server's address, for messages to people."""
         http = self._client.http
         return http.server if isinstance(http, SingleAttemptClient) else server_of(Route.BASE)
 
@@ -37,7 +37,7 @@ class Api:
         seconds: float | None = None,
         **ids: str,
     ) -> Answer:
-        """`ids`: what stands for the names in the path; the call is given up after `seconds`."""
+        """`ids`: the values for the names in the path. The call is given up after `seconds`."""
         route = Route(method, path, **ids)
         how: dict[str, Any] = {}
         http, form = self._client.http, None
@@ -63,7 +63,7 @@ class Api:
         except FAILED as problem:
             written = was_written(problem) and (form is None or form.is_written)
             return (NoResponse if written else NotSent)(reason_of(problem), is_ours(problem))
-        except StoreUnavailable as problem:  # from which the files are read while they are sent
+        except StoreUnavailable as problem:  # the files are read from it while they are sent
             return (NoResponse if form is not None and form.is_written else NotSent)(str(problem))
 
     async def load(self, url: str, limit: int) -> bytes | str:
@@ -79,7 +79,7 @@ class Api:
 
 
 async def _collected(json: Any, files: Sequence[OutgoingFile]) -> list[dict[str, Any]]:
-    """The form as discord.py's own client takes it."""
+    """The form as discord.py's own client expects it."""
     fields: list[dict[str, Any]] = [{"name": "payload_json", "value": msgspec.json.encode(json).decode()}]
     for number, file in enumerate(files):
         content = b"".join([chunk async for chunk in file.chunks()])

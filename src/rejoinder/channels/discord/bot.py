@@ -1,4 +1,4 @@
-"""The channel: one bot account, what it hears (intake.py) and what it says (outgoing.py)."""
+"""The channel: one bot account, with what it receives (intake.py) and what it sends (outgoing.py)."""
 
 import asyncio
 import logging
@@ -117,11 +117,11 @@ class DiscordBot:
         finally:
             self._intake.stop()
             await self._connection.hang_up()
-            with suppress(StoreUnavailable, NotStored):  # then it comes again, and is recognised
+            with suppress(StoreUnavailable, NotStored):  # if so, the events come again and are recognised
                 await self._intake.keep_position(deliver)
 
     async def take(self, deliver: Inlet) -> None:
-        """Delivers what the client hears, until it is cancelled."""
+        """Delivers the events that the client receives, until it is cancelled."""
         me = BotIdentity(self.name, self.own_id, self.own_name, self._places.own_roles, self._threads)
         await self._intake.run(me, deliver, self._history.catch_up, self._pace.first_pause)
 
@@ -140,7 +140,7 @@ class DiscordBot:
         await self._http.close()
 
     async def _look_up(self, channel: str) -> Place | None:
-        """Asks until Discord answers: a message that is taken for one of another place is as good as lost."""
+        """Asks until Discord answers: a message that is assigned to the wrong place is as good as lost."""
         found = await self._ask_about(channel)
         if found is None:
             log.warning("%s: could not find out what kind of channel %s is", self._section, channel)
@@ -160,7 +160,7 @@ class DiscordBot:
         return BOOSTED.get(self._places.level_at(place_of(route)), FILES)
 
     def is_read_by_bots(self, route: Route) -> bool:
-        """Who has written in a channel reads its threads, too."""
+        """A bot that has written in a channel reads the channel's threads, too."""
         around = (self._places.get(place) for place in (route.chat, route.thread) if place)
         return any(place is not None and place.bots for place in around)
 
@@ -201,7 +201,7 @@ class DiscordBot:
             async with asyncio.timeout(TYPING_SECONDS):
                 answer = await self._api.call("POST", TYPING, channel_id=place_of(route))
         except TimeoutError:
-            return log.debug("%s: the typing sign was not answered", self._section)
+            return log.debug("%s: Discord did not answer when asked to show the typing sign", self._section)
         if not isinstance(answer, Ok):
             log.debug("%s: the typing sign was not shown: %s", self._section, answer)
 
@@ -216,7 +216,7 @@ class DiscordBot:
 
 
 def _around(route: Route, message: str) -> tuple[str, ...]:
-    """Where a message may stand that is reacted to: in the thread, or in the channel around it, as its root does."""
+    """Where a message may be found: in the thread, or in the channel around it, where the thread's first message is."""
     if route.thread is None:
         return (route.chat,)
     return (route.chat, route.thread) if message == route.thread else (route.thread, route.chat)

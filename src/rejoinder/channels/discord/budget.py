@@ -1,9 +1,9 @@
-"""How many more calls Discord accepts: times for which it has said to wait, and refused calls, of which it counts ten
-thousand in ten minutes before it shuts out the whole address (CH-28).
+"""How many more calls Discord accepts. It says how long to wait, and it counts refused calls: after ten thousand in ten
+minutes it shuts out the whole IP address (CH-28).
 
-Windows are those of one bot. Refusals are counted for all bots of this process together, as Discord counts them, and so
-is the time for which it shuts out the address. Both are stored with how far each bot has read: Discord goes on counting
-while a gateway is started again.
+Rate windows belong to one bot. Refusals, and the time for which the address is shut out, are counted for all bots of
+this process together, as Discord counts them. Both are stored with each bot's cursor, since Discord goes on counting
+while a gateway restarts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ class RefusedCalls(Struct, frozen=True):
 
 
 class Refusals:
-    """Of all bots that call one address."""
+    """The refused calls of all bots that call one server."""
 
     def __init__(self) -> None:
         self._groups: list[RefusedCalls] = []
@@ -67,19 +67,19 @@ class Refusals:
         return sum(group.count for group in self._groups)
 
     def kept(self, now: float, ahead: float) -> tuple[tuple[RefusedCalls, ...], float]:
-        """What was counted, and until when the address is shut out, by a clock that is so far ahead of `now`'s."""
+        """The counts, and until when the address is shut out, for a clock that is `ahead` of the one of `now`."""
         self._forgive(now)
         groups = tuple(RefusedCalls(each.first + ahead, each.last + ahead, each.count) for each in self._groups)
         return groups, self._shut_out_until + ahead if self._shut_out_until > now else 0.0
 
     def recall(self, groups: Iterable[RefusedCalls], shut_out_until: float, now: float, ahead: float) -> None:
-        """Each bot has stored the same count, at another moment: the larger one holds."""
+        """Each bot has stored the same counts, at different moments: the larger count of a group is taken."""
         known = {round(group.first): group for group in self._groups}
         for each in groups:
-            told = RefusedCalls(each.first - ahead, min(each.last - ahead, now), each.count)
-            before = known.get(round(told.first))
-            if before is None or before.count < told.count:
-                known[round(told.first)] = told
+            stored = RefusedCalls(each.first - ahead, min(each.last - ahead, now), each.count)
+            before = known.get(round(stored.first))
+            if before is None or before.count < stored.count:
+                known[round(stored.first)] = stored
         self._groups = sorted(known.values(), key=lambda group: group.last)
         left = min(shut_out_until - ahead - now, REFUSED_SECONDS)
         if left > 0:
@@ -90,7 +90,7 @@ _BY_ADDRESS: WeakValueDictionary[str, Refusals] = WeakValueDictionary()
 
 
 def refusals_at(address: str) -> Refusals:
-    """Those that all bots of this process share."""
+    """The refusals that all bots of this process share."""
     return _BY_ADDRESS.setdefault(address, Refusals())
 
 
@@ -101,13 +101,13 @@ class RateBudget:
         self.refusals = refusals or Refusals()
 
     def wait(self, route: str, major: str, now: float) -> float:
-        """Seconds until this may be called; 0: now."""
+        """Seconds until this route may be called; 0: now."""
         bucket = self._buckets.get(route, route)
         until = max(self._until.get(f"{bucket} {major}", 0.0), self._until.get(EVERYTHING, 0.0))
         return max(0.0, until - now, self.refusals.wait(now))
 
     def note(self, route: str, major: str, headers: Mapping[str, str], now: float) -> None:
-        """What an answer told of its limit."""
+        """Notes what the headers of a response say about its limit."""
         if (bucket := headers.get("X-RateLimit-Bucket")) is not None:
             self._buckets[route] = bucket
         if headers.get("X-RateLimit-Remaining") == "0":
@@ -118,17 +118,17 @@ class RateBudget:
         self._until.renew(key, now + seconds)
 
     def count(self, status: int, scope: str, now: float) -> None:
-        """`scope`: whose limit was met; one that everybody shares is nobody's fault."""
+        """`scope`: whose limit was reached. A limit that everybody shares is not counted as this bot's refusal."""
         if status in COUNTED and scope != SHARED:
             self.refusals.count(now)
 
     def shut_out(self, seconds: float, now: float) -> None:
-        """What stands before Discord takes nothing from this address any more."""
+        """The proxy in front of Discord accepts nothing more from this IP address."""
         self.refusals.shut_out(seconds, now)
 
 
 def seconds_in(written: str) -> float:
-    """0 if it is no number."""
+    """0 if it is not a number."""
     try:
         return float(written)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What `rejoinder doctor` checks of a bot: who it is, where it is, what it is not allowed to do, how to invite it."""
+"""What `rejoinder doctor` checks for a bot: its identity, its servers, its missing permissions, how to invite it."""
 
 from typing import Any
 
@@ -39,12 +39,12 @@ async def check_bot(section: str, api: Api, me: str, name: str) -> str:
     around = ", ".join(str(guild["name"]) for guild in guilds[:MOST_TOLD])
     lacking = [line for guild in guilds[:MOST_GUILDS] for line in await _lacking(section, api, str(guild["id"]), me)]
     if len(lacking) > MOST_TOLD:
-        lacking[MOST_TOLD:] = [f"and {len(lacking) - MOST_TOLD} more channels where it lacks something"]
+        lacking[MOST_TOLD:] = [f"and {len(lacking) - MOST_TOLD} more channels where it lacks a permission"]
     return "\n".join((f"{who}, in {around}", *lacking, f"its invite link: {invite_link(id)}"))
 
 
 async def _lacking(section: str, api: Api, guild: str, me: str) -> list[str]:
-    """One line for each channel that it sees and where it lacks something, and one for all that it does not see."""
+    """One line for each channel that it sees but where it lacks a permission, and one for all that it does not see."""
     about = await _fetch(section, api, f"/guilds/{guild}")
     member = await _fetch(section, api, f"/guilds/{guild}/members/{me}")
     channels = msgspec.convert(await _fetch(section, api, f"/guilds/{guild}/channels"), list[ChannelOf])

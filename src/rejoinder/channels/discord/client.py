@@ -1,6 +1,6 @@
-"""discord.py's client as a transport: it keeps the connection, and passes on every event unchanged.
+"""discord.py's client as a transport: it keeps the connection and passes on every event unchanged.
 
-Nothing is read from its cache, which is empty after a resumed session, and so nothing is put there.
+Its cache is empty after a resumed session, so we neither read nor fill it.
 """
 
 import logging
@@ -41,19 +41,19 @@ Heard = Callable[[str, Any], None]
 
 class Client(discord.Client):
     def __init__(self, http: HTTPClient, heard: Heard) -> None:
-        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nobody speaks here
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # we use no voice
         super().__init__(
             intents=INTENTS,
             max_messages=None,
             chunk_guilds_at_startup=False,
             member_cache_flags=discord.MemberCacheFlags.none(),
         )
-        for chatty in ("discord.client", "discord.gateway"):  # what they tell of a connection we tell ourselves
+        for chatty in ("discord.client", "discord.gateway"):  # we log connection problems ourselves
             logging.getLogger(chatty).setLevel(logging.WARNING)
         connection: Any = self._connection
         self.http = connection.http = http
         self.opened: DiscordWebSocket | None = None
-        """The last connection, from its first moment; `ws` is one whose session has begun."""
+        """The latest connection, from its first moment; `ws` is set only once its session has begun."""
         connection._update_references = self._opened
         parsers: dict[str, Callable[[Any], None]] = connection.parsers
         parsers.clear()

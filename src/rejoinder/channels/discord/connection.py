@@ -1,11 +1,12 @@
 """The connection to Discord's gateway: kept open, resumed where possible, and replaced when it no longer receives
 anything.
 
-Rule 1: a session is resumed, also by another process, from the last event that is stored (CH-20). What Discord does not
-        resume is begun again, and what was said meanwhile is read from the history by the intake.
-Rule 2: what only a person can fix stops the account, with a sentence that says how (CH-13). Everything else may pass:
-        we try again after pauses that grow.
-Rule 3: a heartbeat that is not acknowledged in time means that nobody hears us: the connection is replaced (CH-7).
+Rule 1: a session is resumed, even by another process, after the last event that is stored (CH-20). If Discord does not
+        resume it, a new session begins, and the intake reads what was said meanwhile from the history.
+Rule 2: a problem that only a person can fix stops the account, with a sentence that says how (CH-13). Everything else
+        may pass: we try again after growing pauses.
+Rule 3: if a heartbeat is not acknowledged in time, Discord does not receive what we send: the connection is replaced
+        (CH-7).
 """
 
 import asyncio
@@ -37,9 +38,10 @@ REFUSED_TOKEN, WRONG_SHARD, MUST_SHARD, BAD_INTENTS, NO_INTENTS = 4004, 4010, 40
 RESUMABLE = 4000
 """Closing with this code keeps the session; 1000 would end it."""
 DEAF_RATIO = 4 / 3
-"""A heartbeat is sent each interval and acknowledged at once: after 4/3 of it, 55 s with Discord's own, it is lost."""
+"""A heartbeat is sent once an interval and acknowledged at once. Without an acknowledgement the connection counts as
+dead after 4/3 of the interval: 55 s with Discord's usual one."""
 LATE_SECONDS = 1.0
-"""What has come already is read first, for so long: the acknowledgement may be in it."""
+"""How long frames that have already arrived are read before giving up: the acknowledgement may be among them."""
 OPENING_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
 UNREACHABLE = (discord.HTTPException, aiohttp.ClientError, TimeoutError, OSError)
@@ -69,9 +71,9 @@ class Timings(Struct, frozen=True):
     first_pause: float = 1.0
     longest_pause: float = 30.0
     guilds: float = 5.0
-    """How long Discord may take to tell of its servers after a new session."""
+    """How long Discord may take to describe its servers after a new session."""
     sessions: float = 5.0
-    """Discord lets a bot begin one session in so many seconds."""
+    """Discord lets a bot begin one session in this many seconds."""
 
 
 class GatewayConnection:
@@ -100,7 +102,7 @@ class GatewayConnection:
     # --- logging in ---------------------------------------------------------------------------------
 
     async def log_in(self, token: str, *, once: bool = False) -> None:
-        """Asks until Discord answers. `once`: raises ChannelStopped even for what would pass by itself."""
+        """Asks until Discord answers. `once`: asks only once; then even a temporary problem raises ChannelStopped."""
         while True:
             try:
                 await self._client.login(token)
@@ -149,7 +151,7 @@ class GatewayConnection:
         return None if beating is None else time.monotonic() - (time.perf_counter() - beating._last_ack)
 
     async def run(self, kept: Cursor | None) -> None:
-        """Until it is cancelled; events are heard by the client. `kept`: the session to resume."""
+        """Runs until it is cancelled; the client receives the events. `kept`: the session to resume."""
         session = kept if kept is not None and kept.session else None
         while True:
             try:
@@ -189,7 +191,7 @@ class GatewayConnection:
                 await self._room()
                 patience, now = self._patience(), time.monotonic()
                 late = None if patience > 0 else late or now
-                if late is not None and now - late > LATE_SECONDS:  # events come, but nobody hears us
+                if late is not None and now - late > LATE_SECONDS:  # events arrive, but our heartbeats do not
                     raise ReconnectWebSocket(None)
                 ws._max_heartbeat_timeout = max(0.01, patience)
                 await ws.poll_event()
@@ -207,7 +209,7 @@ class GatewayConnection:
             await self.hang_up()
 
     def _patience(self) -> float:
-        """Seconds for which nothing may come; a heartbeat that was not acknowledged in time uses them up."""
+        """Seconds that are left until the connection counts as dead; each acknowledged heartbeat renews them."""
         last = self.last_sign
         return self.stale_after - (time.monotonic() - last) if last is not None else self.stale_after
 
@@ -222,7 +224,7 @@ class GatewayConnection:
         return None
 
     async def _address(self) -> str:
-        """Where to connect, once Discord lets us begin another session today (CH-28)."""
+        """The address to connect to. Waits if the bot has used up the sessions that Discord allows in a day (CH-28)."""
         while True:
             answer = await self._api.call("GET", "/gateway/bot")
             if isinstance(answer, Ok):
@@ -248,7 +250,7 @@ class GatewayConnection:
             await asyncio.sleep(self._pause())
 
     def _session(self) -> Cursor | None:
-        """The session as it stands now; what it told is in memory, so nothing of it is asked for again."""
+        """The session as it is now. Its events so far are in memory, so they need not come again."""
         ws: Any = self._client.ws
         if not isinstance(ws, DiscordWebSocket) or not ws.session_id:
             return None
@@ -282,5 +284,5 @@ class GatewayConnection:
 
 
 def _heart(ws: Any) -> Any:
-    """What sends the heartbeats of a connection; None before there is one."""
+    """The SDK's thread that sends the heartbeats of a connection; None before there is one."""
     return getattr(ws, "_keep_alive", None)

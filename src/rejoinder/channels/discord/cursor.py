@@ -7,7 +7,7 @@ from rejoinder.channels.discord.budget import RefusedCalls
 
 
 class StoredAllowance(Struct, frozen=True, omit_defaults=True):
-    """What was used up of what Discord allows; all times are those of the clock on the wall."""
+    """How much of Discord's allowance the bot has used; all times are wall-clock times."""
 
     began: float = 0.0
     """When the bot last began a session."""
@@ -18,7 +18,7 @@ class StoredAllowance(Struct, frozen=True, omit_defaults=True):
 class Cursor(Struct, frozen=True, omit_defaults=True):
     session: str = ""
     sequence: int = 0
-    """The last event of the session that is stored, or needs no storing."""
+    """The last event of the session that is stored or does not need to be."""
     address: str = ""
     """Where Discord wants the session to be resumed."""
     since: str = ""
@@ -31,5 +31,5 @@ def write_cursor(cursor: Cursor) -> str:
 
 
 def read_cursor(kept: str | None) -> Cursor | None:
-    """None at the first start, when there is nothing to catch up with."""
+    """None at the first start, when there is nothing to catch up on."""
     return None if kept is None else msgspec.json.decode(kept, type=Cursor)

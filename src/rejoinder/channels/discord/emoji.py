@@ -21,7 +21,8 @@ def in_reaction(emoji: str, own: Mapping[str, str]) -> str:
 
 
 def with_own_emoji(part: Part, own: Mapping[str, str]) -> Part:
-    """`own`: what stands for each emoji of the server, by name. Code stays as it is; so does what would be too long."""
+    """`own`: Discord's notation for each emoji of the server, by name. Code stays as it is, and so does a text that
+    would become too long."""
     if not own or ":" not in part.text:
         return part
     code = [(found.start, found.stop) for found in enclosures(part.text) if found.closing]

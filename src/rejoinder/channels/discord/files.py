@@ -27,7 +27,7 @@ class Files:
         return None
 
     async def _fresh_address(self, file: str) -> str:
-        """Addresses of files expire; the message has a new one."""
+        """A fresh address from the message itself, because addresses of files expire."""
         channel, message, id = (*file.split("/"), "", "")[:3]
         if not message.isdecimal():
             return ""

@@ -1,6 +1,6 @@
-"""What is said to a forum is a new post there: a thread with a title, and with a tag where the forum requires one.
+"""A message to a forum becomes a new post there: a thread with a title, and with a tag if the forum requires one.
 
-Discord knows no nonce for a post, so one that may have arrived is looked for among the forum's own threads.
+A post cannot have a nonce. So if it is not known whether a post arrived, we look for it among the forum's threads.
 """
 
 import re
@@ -61,7 +61,7 @@ class Forums:
         return self._stands(part, answer.result)
 
     async def find(self, part: Part, since: datetime, me: str) -> Outcome:
-        """The post that this bot has opened since with these words."""
+        """Looks for a post with these words that this bot has opened since then."""
         known = self._places.get(part.route.chat)
         if known is None or not known.guild:
             return Unknown("the server of this forum is not known")
@@ -89,7 +89,8 @@ class Forums:
 
 
 def choose_tag(tags: Sequence[Tag] | None, text: str) -> Tag | None:
-    """The one whose name stands in the text, else the first; one that only moderators may set is none."""
+    """The first tag whose name occurs in the text, or else the first tag. Tags that only moderators may set do not
+    count."""
     free = [tag for tag in tags or () if not tag.moderated]
     words = set(re.findall(r"\w+", text.lower()))
     named = (tag for tag in free if set(re.findall(r"\w+", tag.name.lower())) <= words)

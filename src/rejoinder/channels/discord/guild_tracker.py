@@ -1,7 +1,7 @@
-"""What Discord says about its servers and channels: it takes effect at once, before earlier messages are stored.
+"""Follows what Discord says about servers and channels; this takes effect at once, before earlier messages are stored.
 
-A new session names the servers first and describes each later; until all have been, nobody knows where to look for
-what was missed.
+A new session first names the servers and describes each of them later. Until all are described, it is not known where
+to look for missed messages.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class GuildTracker:
         self._troubles = troubles
         self._due: set[str] = set()
         self.came = asyncio.Event()
-        """All servers of this session have been described."""
+        """Set when all servers of this session have been described."""
 
     def begin(self, data: Any) -> None:
         """A new session."""

@@ -1,4 +1,5 @@
-"""Reads what was said while nobody listened (CH-20), and what a thread has said before (TU-31)."""
+"""Reads messages that were written while the bot was not connected (CH-20), and what a thread has said before
+(TU-31)."""
 
 import asyncio
 import logging
@@ -17,9 +18,10 @@ log = logging.getLogger(__name__)
 PAGE = 100
 MOST_PAGES = 20
 MOST_ASKED = 200
-"""Direct chats and archived threads, the latest first."""
+"""The most direct chats and archived threads to search, the latest first."""
 MARGIN_SECONDS = 60.0
-"""In a place of which nothing is stored, what is older than the newest message of all may have been missed too."""
+"""In a place from which nothing is stored, messages a little older than the newest stored one of all places may have
+been missed, too: so much older."""
 MOST_TRIES = 8
 
 
@@ -31,7 +33,7 @@ class History:
         self._pace = pace
 
     async def catch_up(self, guilds_came: asyncio.Event, since: str, take: TakeHistory) -> None:
-        with suppress(TimeoutError):  # a server that is down is told of when it comes back
+        with suppress(TimeoutError):  # Discord describes a server that is down only when it is back
             await asyncio.wait_for(guilds_came.wait(), self._pace.guilds)
         earliest = snowflake(moment(since) - MARGIN_SECONDS) if since else ""
         places = self._places.unread(earliest, MOST_ASKED) if earliest else []
@@ -56,7 +58,7 @@ class History:
         )
 
     async def _page(self, place: str, span: dict[str, str]) -> list[Message] | None:
-        """None if it is not given out."""
+        """None if Discord does not give it out."""
         answer = await until_answered(self._pace, lambda: self._ask(place, span, PAGE), MOST_TRIES)
         if isinstance(answer, Ok):
             return _messages(answer)
@@ -64,7 +66,7 @@ class History:
         return None
 
     async def latest(self, place: str, limit: int, *, before: str | None = None, after: str | None = None) -> Answer:
-        """Ok with the messages, newest first."""
+        """Returns Ok with the messages, newest first."""
         span = {**({"before": before} if before else {}), **({"after": after} if after else {})}
         answer = await self._ask(place, span, min(limit, PAGE))
         return Ok(_messages(answer)) if isinstance(answer, Ok) else answer

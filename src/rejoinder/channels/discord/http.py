@@ -1,7 +1,7 @@
 """discord.py's HTTP client without its own retries and waits: one request is one attempt (CH-29).
 
-Its own client tries five times, sleeps, and knows one address for the whole process. Here a refusal, a limit and a
-broken connection come back at once, and each account has an address of its own.
+discord.py's own client tries five times, sleeps, and has one API address for the whole process. This one reports a
+refusal, a limit or a broken connection at once, and each account has its own API address.
 """
 
 import time
@@ -25,17 +25,18 @@ from rejoinder.crashpoint import answer_unread
 VERSION = "v10"
 CALL_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
-"""How long a connection that is given up is waited for: a dead peer never says goodbye."""
+"""How long to wait for the close of a connection that is given up: a dead peer never answers it."""
 KEPT_SECONDS = 15.0
-"""Keep no connection for long: if Discord has closed it meanwhile, nobody knows whether a message arrived."""
+"""Idle connections are kept only this long: if Discord has closed one meanwhile, nobody knows whether a message sent on
+it arrived."""
 SHUT_OUT_SECONDS = 60.0
-"""Where nobody says for how long."""
+"""How long to stay away if the answer does not say."""
 SLOWEST = 100_000.0
-"""Bytes a second of an upload that is still waited for."""
+"""Bytes a second: an upload gets the time that it would need at this speed."""
 
 
 class RefusedCall(discord.HTTPException):
-    """Discord's refusal, with what it said of its limits."""
+    """Discord's refusal, with what it said about its limits."""
 
     def __init__(self, response: Any, data: Any, *, retry_after: float | None = None, everywhere: bool = False) -> None:
         is_ours = isinstance(data, dict)
@@ -46,7 +47,7 @@ class RefusedCall(discord.HTTPException):
 
 
 class _NotRequested:
-    """In the place of a response: Discord has said to wait, so it was not asked."""
+    """Takes the place of a response when Discord has said to wait, so that no request was made."""
 
     status = TOO_MANY
     reason = "Too Many Requests"
@@ -69,12 +70,12 @@ class SingleAttemptClient(HTTPClient):
 
     @property
     def server(self) -> str:
-        """Where it is called, for people."""
+        """The server's address, for messages to people."""
         return server_of(self._root)
 
     @property
     def has_logged_in(self) -> bool:
-        """Before that there is nothing to call with."""
+        """Before the login there is no session to call with."""
         session: Any = self._session
         return isinstance(session, aiohttp.ClientSession) and not session.closed
 
@@ -141,7 +142,7 @@ class SingleAttemptClient(HTTPClient):
         try:
             data: Any = msgspec.json.decode(body) if body else None
         except msgspec.DecodeError:
-            if 200 <= status < 300:  # a page: whether Discord has seen the request nobody knows
+            if 200 <= status < 300:  # not JSON: nobody knows whether Discord has seen the request
                 raise aiohttp.ClientPayloadError(f"the answer with status {status} is not Discord's") from None
             data = body[:200].decode(errors="replace")
         self._budget.note(key, major, response.headers, now)
@@ -152,7 +153,7 @@ class SingleAttemptClient(HTTPClient):
         self.allowance.call_was_refused()
         if status != TOO_MANY:
             raise RefusedCall(response, data)
-        if not isinstance(data, dict):  # what stands before Discord shuts out this address, all its bots
+        if not isinstance(data, dict):  # the proxy in front of Discord shuts out this IP address with all its bots
             wait = seconds_in(response.headers.get("Retry-After", "")) or SHUT_OUT_SECONDS
             self._budget.shut_out(wait, now)
             raise RefusedCall(response, data, retry_after=wait, everywhere=True)
@@ -164,7 +165,7 @@ class SingleAttemptClient(HTTPClient):
     def _compare_clocks(self, headers: Any) -> None:
         if (written := headers.get("Date")) is not None:
             ahead = parsedate_to_datetime(written).timestamp() - time.time()
-            self.clock_ahead = ahead if abs(ahead) > 2.0 else 0.0  # its resolution is a second
+            self.clock_ahead = ahead if abs(ahead) > 2.0 else 0.0  # the header has a resolution of one second
 
     async def load(self, url: str, limit: int) -> bytes | str:
         """The file at this address, or why it could not be loaded. The token is not sent along."""

@@ -1,8 +1,8 @@
-"""From Discord's events into the gateway, in their order.
+"""Brings Discord's events into the gateway, in their order.
 
-Rule 1: how far the session was read moves in the transaction that stores the messages (CH-20).
-Rule 2: a new session tells nothing of what was said before it. So what was missed is read from the history first, and
-        only then does the new session count: a process that dies in between begins again.
+Rule 1: the position in the session is stored in the same transaction as the messages (CH-20).
+Rule 2: a new session brings no messages from before it began. So missed messages are read from the history first, and
+        only then is the new session stored: if the process dies in between, the next one reads them again.
 """
 
 import asyncio
@@ -32,17 +32,17 @@ from rejoinder.events import Inbound
 log = logging.getLogger(__name__)
 
 MOST_WAITING = 5000
-"""Events that may wait for the store; beyond that nothing more is read from Discord, which keeps it."""
+"""Events that may wait for the store. Beyond that we read nothing more from Discord, which keeps the rest."""
 STORE_SECONDS = 2.0
-"""Of the three that Discord waits for a sign."""
+"""Our share of the three seconds that Discord waits for a sign."""
 MOST_UNTOLD = 200
 """How many events without a message may pass before the session's position is stored."""
 TakeHistory = Callable[[str, list[Message]], Awaitable[None]]
 BEGINS = frozenset({"READY", "GUILD_CREATE"})
-"""After these what was missed is read before anything newer is taken."""
+"""After these events, missed messages are read before anything newer is taken."""
 CatchUp = Callable[[asyncio.Event, str, TakeHistory], Awaitable[None]]
-"""Reads what was missed: given what tells that Discord has named its servers, the newest message that is stored, and
-where to put what it finds in a place."""
+"""Reads missed messages. It is given an event that is set when Discord has described its servers, the newest message
+that is stored, and a function that takes what it finds in each place."""
 
 
 class Intake:
@@ -70,13 +70,13 @@ class Intake:
         self._untold = 0
         self._has_gap = False
         self._unread_since = ""
-        """In a server that Discord is late to describe, what was said since this message may have been missed."""
+        """In a server that Discord describes late, messages since this one may have been missed."""
         self._stopped = False
 
     # --- heard --------------------------------------------------------------------------------------
 
     def hear(self, ws: Any, kind: str, data: Any) -> None:
-        """Called for every event as it comes. What is told of places counts at once; messages wait for their turn."""
+        """Called for every event as it arrives. News about places takes effect at once; messages wait their turn."""
         if kind == "RESUMED" or not isinstance(data, dict):
             return
         if kind in TOLD:
@@ -91,7 +91,7 @@ class Intake:
         self._came.set()
 
     async def room(self) -> None:
-        """Returns when another event may come."""
+        """Returns when there is room for another event."""
         while len(self._waiting) >= MOST_WAITING:
             self._taken.clear()
             await self._taken.wait()
@@ -99,17 +99,17 @@ class Intake:
     # --- stored -------------------------------------------------------------------------------------
 
     async def recall(self, deliver: Inlet, pause: float) -> Cursor | None:
-        """What an earlier process has stored."""
+        """Loads what an earlier process has stored."""
         while True:
             try:
                 cursor = read_cursor(await deliver.cursor())
                 self._places.recall(await deliver.places())
-                if cursor is None:  # from now on everything counts, even if this process does not live to hear it
+                if cursor is None:  # from now on no message may be missed, even if this process dies at once
                     self._cursor = Cursor(since=snowflake(time.time()), spent=self._spent.kept())
                     await deliver(cursor=write_cursor(self._cursor))
                     return None
             except StoreUnavailable as problem:
-                log.debug("%s", problem)  # the store itself says it once, in the log
+                log.debug("%s", problem)  # the store logs it once itself
                 await asyncio.sleep(pause)
                 continue
             self._has_gap = True
@@ -118,7 +118,7 @@ class Intake:
             return cursor
 
     async def run(self, me: BotIdentity, deliver: Inlet, catch_up: CatchUp, pause: float) -> None:
-        """Until it is stopped or cancelled."""
+        """Runs until it is stopped or cancelled."""
         self._reader.read_as(me)
         self._stopped = False
         while True:
@@ -142,7 +142,7 @@ class Intake:
             crashpoint("K5")
 
     async def _begin(self, event: Event, deliver: Inlet, catch_up: CatchUp, pause: float) -> None:
-        """A new session, or a server that is described only now."""
+        """Catches up after a new session began, or when a server is described late."""
         since = self._unread_since if event.kind == "GUILD_CREATE" else self._cursor.since
         if self._has_gap:
             await catch_up(self._surroundings.came, since, partial(self._take_history, deliver, pause))
@@ -165,7 +165,7 @@ class Intake:
             await asyncio.gather(*map(self._reception.notice, heard.chosen))
 
     async def _take_history(self, deliver: Inlet, pause: float, place: str, missed: list[Message]) -> None:
-        """Messages that were missed, oldest first; the session's position stays where it is."""
+        """Stores messages that were missed, oldest first; the position in the session stays where it is."""
         known = self._places.get(place)
         guild = known.guild if known is not None and known.kind != "direct" else None
         read = [heard for message in missed if (heard := await self._reader.message(message, guild)) is not None]
@@ -179,7 +179,7 @@ class Intake:
         pause: float,
         chosen: Sequence[Interaction] = (),
     ) -> None:
-        """`chosen`: commands and buttons whose people wait for a sign, for three seconds (CH-5)."""
+        """`chosen`: commands and buttons, which have to be acknowledged within three seconds (CH-5)."""
         crashpoint("K2")
         within = STORE_SECONDS if chosen else None
         if cursor is not None:
@@ -213,12 +213,12 @@ class Intake:
         self._came.set()
 
     def stop(self) -> None:
-        """What is being stored is still stored."""
+        """Stops taking events; those that are being stored are still stored."""
         self._stopped = True
         self._came.set()
 
     async def keep_position(self, deliver: Inlet) -> None:
-        """Before the end: what needs no storing is not asked for again."""
+        """Called before the end, so that Discord need not send again the events that needed no storing."""
         if (self._untold and self._cursor.session) or self._has_spent:
             self._untold = 0
             await deliver(cursor=self._written(self._cursor), places=self._places.changed(), within=STORE_SECONDS)

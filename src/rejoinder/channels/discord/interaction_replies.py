@@ -29,9 +29,9 @@ ORIGINAL = FOLLOW_UP + "/messages/@original"
 FOLLOWED = FOLLOW_UP + "/messages/{message_id}"
 CALLBACK_SECONDS = 2.5
 LOADING = 1 << 7
-"""The flag of a message that says that an answer is to come."""
+"""The flag of a placeholder message that announces an answer."""
 OVER = frozenset({UNKNOWN_INTERACTION, UNKNOWN_WEBHOOK, INVALID_WEBHOOK_TOKEN})
-"""Nothing can be said to it any more: the ordinary way is taken."""
+"""The interaction can no longer be answered; the answer is sent as an ordinary message."""
 
 
 class InteractionReplies:
@@ -39,9 +39,9 @@ class InteractionReplies:
         self._section = section
         self._api = api
         self.private: frozenset[str] = frozenset()
-        """Commands whose answer is for the person alone."""
+        """Commands whose answer only the person may see."""
         self._unnoticed: dict[str, asyncio.Event] = {}
-        """By token: Discord does not know yet that these were heard."""
+        """Interactions that we have not acknowledged to Discord yet, by token."""
 
     async def offer(self, application: str, menu: tuple[MenuCommand, ...]) -> None:
         """Fills the menu of commands that Discord shows."""
@@ -57,7 +57,8 @@ class InteractionReplies:
 
     @contextmanager
     def unnoticed(self, chosen: Iterable[Interaction]) -> Generator[None]:
-        """Until they are noticed nothing is said to them: Discord would not know what the answer belongs to."""
+        """While it is open, nothing is sent in answer to these interactions: before the acknowledgement Discord would
+        not know what the answer belongs to."""
         tokens = [each.token for each in chosen]
         self._unnoticed |= {token: asyncio.Event() for token in tokens}
         try:
@@ -87,7 +88,7 @@ class InteractionReplies:
     # --- later ----------------------------------------------------------------------------------------
 
     async def say(self, part: Part, context: ReplyContext, files: Sequence[OutgoingFile] = ()) -> Outcome | None:
-        """None: its time is over. The first answer takes the place of the sign that one is to come."""
+        """Sends an answer; the first one replaces the placeholder. None: the interaction's time is over."""
         body = payloads.private(part) if part.only_for is not None else payloads.content(part)
         answer = await self._call("POST", FOLLOW_UP, context, body, files=files)
         if isinstance(answer, Ok):
@@ -112,7 +113,7 @@ class InteractionReplies:
         return None if _is_over(answer) else failure(answer)
 
     async def withdraw(self, context: ReplyContext) -> None:
-        """There is nothing to say: the sign that an answer is to come goes."""
+        """There is nothing to say, so the placeholder is removed."""
         if context.data.get(interactions.KIND) == "command":
             await self._call("DELETE", ORIGINAL, context)
 

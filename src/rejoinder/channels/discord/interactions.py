@@ -1,6 +1,6 @@
-"""Slash commands, buttons and menus: what was chosen becomes a message, and what we have becomes a menu (CH-26). Pure.
+"""Slash commands, buttons and menus: a choice becomes a message, and our commands become a menu (CH-26). Pure.
 
-Discord waits three seconds for a sign that it was heard; the token of an interaction then serves for fifteen minutes.
+Discord waits three seconds for an acknowledgement; the token of an interaction is then valid for fifteen minutes.
 """
 
 import re
@@ -15,7 +15,7 @@ from rejoinder.channels.discord.wire import AUTOCOMPLETE, COMMAND, COMPONENT, In
 from rejoinder.events import Inbound, Invoked, MenuCommand, MenuOption, Quote, ReplyContext
 
 TOKEN_SECONDS = 14.5 * 60
-"""Discord's own quarter of an hour, less what a slow call takes."""
+"""Discord's fifteen minutes, less the time that a slow call takes."""
 ANSWER, DEFERRED, DEFERRED_UPDATE, CHOICES = 4, 5, 6, 8
 TEXT_OPTION = 3
 MOST_COMMANDS, MOST_CHOICES, LONGEST_CHOICE, LONGEST_HELP = 100, 25, 100, 100
@@ -72,11 +72,12 @@ def focused(interaction: Interaction) -> str:
     return next((option.name for option in options or () if option.focused), "")
 
 
-# --- what Discord is told at once -----------------------------------------------------------------
+# --- the acknowledgement --------------------------------------------------------------------------
 
 
 def heard(interaction: Interaction, private: Iterable[str]) -> dict[str, Any]:
-    """That it was heard and an answer may follow. `private`: commands whose answer is for the person alone."""
+    """Says that the interaction was received and an answer may follow. `private`: commands whose answer only the person
+    may see."""
     if interaction.type == COMPONENT:
         return {"type": DEFERRED_UPDATE}
     name = interaction.data.name if interaction.data is not None else ""

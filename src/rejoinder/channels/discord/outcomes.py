@@ -1,7 +1,7 @@
 """What Discord's answer to a call means for us (DE-31): one table of its refusals.
 
-Rule 1: a request that was not written cannot have been obeyed: it may be sent again.
-Rule 2: a request that was written and not answered may have been carried out: nobody knows.
+Rule 1: a request that was not written cannot have been carried out, so it may be sent again.
+Rule 2: a request that was written but not answered may have been carried out: nobody knows.
 """
 
 import re
@@ -18,16 +18,16 @@ class Ok(Struct, frozen=True):
 
 
 class Refused(Struct, frozen=True):
-    """Discord said no: with its own number where it has one, else 0."""
+    """Discord refused the call, with its own error number if it has one, or else 0."""
 
     status: int
     code: int
     said: str
     retry_after: float | None = None
     everywhere: bool = False
-    """The limit is that of the whole account."""
+    """Whether the limit applies to the whole account."""
     foreign: bool = False
-    """These are not Discord's words: something on the way has answered, and Discord has not seen the request."""
+    """Whether something on the way answered instead of Discord, which has not seen the request."""
 
 
 Answer = Ok | Refused | NotSent | NoResponse
@@ -43,9 +43,9 @@ UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_EMOJI, UNKNOWN_WEBHOOK, UNKNOWN_INTERA
 ALREADY_ANSWERED, THREAD_EXISTS, INVALID_FORM = 40060, 160004, 50035
 NO_ACCESS, NO_PERMISSION, INVALID_WEBHOOK_TOKEN = 50001, 50013, 50027
 ARCHIVED = 50083
-"""The thread takes no change before somebody opens it again; a new message opens it."""
+"""The thread accepts no change until it is reopened; a new message reopens it."""
 NO_TEXT = 50008
-"""No text can be sent there, such as into a forum, which has posts."""
+"""No text can be sent there, for example into a forum, which only has posts."""
 
 REFUSALS: dict[int, Refusal] = {
     UNKNOWN_CHANNEL: "gone",

@@ -1,5 +1,5 @@
-"""Sends, edits and deletes messages of a bot. Each has a nonce that Discord recognises for a few minutes; after that
-the history is read (CH-28)."""
+"""Sends, edits and deletes a bot's messages. Each has a nonce that Discord recognises for a few minutes; after that, we
+look for the message in the history (CH-28)."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -61,7 +61,7 @@ class Outgoing:
         self._echoes: Bounded[str, str] = Bounded(MOST_ECHOES)
 
     def echoed(self, nonce: str, message: str) -> None:
-        """Discord has repeated a message of ours to us."""
+        """Called when Discord sends one of our own messages back to us."""
         self._echoes[nonce] = message
 
     async def send(self, part: Part, files: Sequence[OutgoingFile] = ()) -> Outcome:
@@ -90,7 +90,8 @@ class Outgoing:
         return failure(answer)
 
     async def find(self, part: Part, since: datetime, me: str) -> Outcome:
-        """By what Discord has repeated to us; while it knows the nonce, by sending again; else by the history."""
+        """Looks among the messages that Discord has sent back to us. If it is not there, sends it again while Discord
+        knows the nonce, and later reads the history."""
         part = self._worded(part)
         if part.reply_context is not None:
             return await self._reception.find(part, part.reply_context)
@@ -129,7 +130,7 @@ class Outgoing:
         return Delivered(message) if is_gone else outcome
 
     def _is_direct(self, route: Route) -> bool:
-        """Whatever is said there is seen by one person alone."""
+        """Whether only one person sees what is said there."""
         place = self._places.get(route.chat)
         return place is not None and place.kind == "direct"
 
@@ -137,7 +138,8 @@ class Outgoing:
         return with_own_emoji(part, self._places.emojis_at(place_of(part.route)))
 
     async def _open_thread(self, route: Route, new: NewThread) -> Outcome | None:
-        """None: it is there. Whoever comes second joins it, and an unclear attempt is settled by looking (CH-24)."""
+        """None: the thread exists. If another bot has opened it first, we use theirs; after an unclear attempt we look
+        whether it is there (CH-24)."""
         if self._places.get(new.thread) is not None:
             return None
         named, root = {"name": new.title[: LIMITS.title]}, new.thread
@@ -156,7 +158,8 @@ class Outgoing:
         return None
 
     async def _opened_again(self, thread: str) -> bool:
-        """A thread that was archived while an answer was written, but not locked: everybody who may write there may."""
+        """Reopens a thread that was archived while an answer was written. Unless it is locked, everybody who may write
+        there may do so."""
         return isinstance(await self._api.call("PATCH", CHANNEL, {"archived": False}, channel_id=thread), Ok)
 
     async def _change(self, method: str, route: Route, message: str, change: Any = None) -> Outcome:
@@ -167,7 +170,7 @@ class Outgoing:
         answer = await self._api.call(method, MESSAGE, change, channel_id=where, message_id=message)
         if isinstance(answer, Refused) and answer.code == ARCHIVED and await self._opened_again(where):
             answer = await self._api.call(method, MESSAGE, change, channel_id=where, message_id=message)
-        if isinstance(answer, Ok):  # which does not tell whether anything new can be said there
+        if isinstance(answer, Ok):  # this does not prove that new messages can be sent there
             return Delivered(message)
         refused = self._troubles.note(where, answer)
         return Delivered(message) if isinstance(refused, Ok) else failure(refused)

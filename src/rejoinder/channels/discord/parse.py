@@ -3,9 +3,9 @@
 Rule 1: an event is identified by the message's own id, so a message that comes by the gateway and by its history is
         one message (DU-1).
 Rule 2: a message in a thread belongs to the channel around it: the chat is the parent, the thread is the thread.
-Rule 3: what Discord and its programs write are not people's words: notes of the system are no messages, and a webhook
-        is a bot (CH-25).
-Rule 4: without an edit time nobody has edited: Discord has only shown a link (CH-29).
+Rule 3: what Discord and other programs write is not a person's words: system notes are not messages, and a webhook is
+        a bot (CH-25).
+Rule 4: an update without an edit time is not an edit: Discord has only added the preview of a link (CH-29).
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class EventPlace(Struct, frozen=True):
     id: str
     place: Place
     title: str = ""
-    """Of the chat: the channel, not the thread."""
+    """The title of the chat, that is, of the channel and not of the thread."""
 
     @property
     def chat(self) -> Chat:
@@ -56,7 +56,7 @@ class EventPlace(Struct, frozen=True):
 
 
 def parse_message(message: Message, where: EventPlace, me: BotIdentity) -> Inbound | None:
-    """None if nobody said it, or we did."""
+    """None if it is a system note, or the bot's own message."""
     author = message.author
     if author is None or author.id == me.id or message.type not in SAID:
         return None
@@ -93,7 +93,7 @@ def parse_edit(message: Message, where: EventPlace, me: BotIdentity) -> Inbound 
 
 
 def parse_reaction(reaction: Reaction, where: EventPlace, me: BotIdentity, mark: str) -> Inbound | None:
-    """`mark` tells two equal reactions apart, of which the first was taken back."""
+    """`mark` distinguishes a reaction from an equal one that was taken back before."""
     if reaction.user_id == me.id:
         return None
     user = reaction.member.user if reaction.member is not None else None
@@ -120,13 +120,13 @@ def parse_said(message: Message) -> EarlierMessage:
 
 
 def parse_deletion(message: str, where: EventPlace, me: BotIdentity) -> Inbound:
-    """Discord does not say who has deleted it."""
+    """Discord does not say who deleted the message."""
     event = f"{message}:deleted"
     return Inbound(me.channel, event, message, where.chat, Sender(""), entry="delete", thread=where.thread)
 
 
 def _opened(message: Message, mentions: tuple[Mention, ...], me: BotIdentity) -> NewThread | None:
-    """A mention in words; the one that a reply implies opens nothing. A title has names, no numbers."""
+    """Only a mention in the text opens a thread, not the one that a reply implies. The title shows names, not ids."""
     text = message.content or ""
     tokens = [mention.token for mention in mentions if mention.id == me.id and mention.token]
     for token in tokens:
@@ -160,7 +160,7 @@ def _time(written: str | None) -> datetime | None:
 
 
 def _attachments(message: Message) -> tuple[Attachment, ...]:
-    """An id by which the file can be found again: links of Discord's expire within a day."""
+    """Each with an id by which the file can be found again, because Discord's links expire within a day."""
     own = [_attachment(file, message) for file in message.attachments or ()]
     passed_on = [
         _attachment(file, message)
@@ -201,7 +201,7 @@ def _quote(message: Message, where: EventPlace) -> Quote | None:
 
 
 def _forwarded(message: Message) -> Forward | None:
-    """Another person's words; Discord does not say whose."""
+    """A forwarded text is another person's words; Discord does not say whose."""
     passed_on = [said_in(each.message) for each in message.message_snapshots or ()]
     return Forward("\n".join(passed_on)) if passed_on else None
 
@@ -210,7 +210,7 @@ def _forwarded(message: Message) -> Forward | None:
 
 
 def _mentions(message: Message, me: BotIdentity) -> Iterator[Mention]:
-    """In the words of the text. The author of a replied-to message is named without being written anywhere."""
+    """Mentions with their words in the text. A reply also mentions the author of the other message, without words."""
     text = message.content or ""
     for user in message.mentions or ():
         token = next((each for each in (f"<@{user.id}>", f"<@!{user.id}>") if each in text), "")

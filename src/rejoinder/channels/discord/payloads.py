@@ -1,8 +1,8 @@
-"""Parts as Discord takes them: pure, the same part always gives the same request (DU-4).
+"""Turns parts into Discord's requests: pure, the same part always gives the same request (DU-4).
 
-Rule 1: nobody is pinged but the people who are addressed (DE-34): `allowed_mentions` names them, and nothing else.
-Rule 2: a reply goes to the message that was meant, or is refused: it is never sent as an ordinary message instead.
-Rule 3: a message has a nonce that follows from its key, so that Discord takes it once for a few minutes (CH-28).
+Rule 1: only the people who are addressed are pinged (DE-34): `allowed_mentions` names them and nobody else.
+Rule 2: a reply goes to the intended message or is refused; it is never sent as an ordinary message instead.
+Rule 3: a message has a nonce derived from its key, so that for a few minutes Discord takes it only once (CH-28).
 """
 
 from base64 import b64encode, urlsafe_b64encode
@@ -22,7 +22,7 @@ MOST_PINGED = 100
 ROW, BUTTON, SELECT = 1, 2, 3
 PRIMARY, SECONDARY = 1, 2
 CHOOSE = "choose"
-"""The id of a menu; what is chosen from it says what was meant."""
+"""The id of a menu; the chosen value says what the person meant."""
 
 Payload = dict[str, Any]
 
@@ -40,7 +40,7 @@ def message(part: Part) -> Payload:
 
 
 def is_voice_note(part: Part) -> bool:
-    """What Discord shows with a player of its own: one recording in Ogg of known length, and no words (ME-3)."""
+    """Whether Discord shows it with its own player: one Ogg recording of known length, and no words (ME-3)."""
     if part.text or part.choices or len(part.files) != 1:
         return False
     (file,) = part.files
@@ -62,7 +62,7 @@ def post(part: Part) -> Payload:
 
 
 def change(part: Part) -> Payload:
-    """For Edit Message: it has the buttons that the part has, or none."""
+    """For Edit Message: the message then has the buttons of the part, or none."""
     payload = content(replace(part, files=()))
     return {**payload, "flags": payload.get("flags", 0) & SUPPRESS_EMBEDS, "components": payload.get("components", [])}
 
@@ -98,8 +98,8 @@ def files(attached: Sequence[Attachment]) -> list[Payload]:
 
 
 def components(choices: Sequence[Choice]) -> list[Payload]:
-    """Buttons, or a menu if there are more than a row of them holds (CH-26). A choice whose words are too long for
-    either gets none: it can still be typed."""
+    """Buttons, or a menu if there are more choices than fit into a row (CH-26). A choice that is too long for either
+    gets none; it can still be typed."""
     fitting = list({choice.says: choice for choice in choices if 0 < len(choice.says) <= LONGEST_ID}.values())
     if not fitting:
         return []

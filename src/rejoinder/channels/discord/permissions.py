@@ -1,4 +1,4 @@
-"""What a bot may do in a channel, as Discord works it out, and what it needs (CH-12). Pure."""
+"""The permissions of a bot in a channel, computed like Discord does it, and those it needs (CH-12). Pure."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
@@ -25,7 +25,7 @@ class RoleOf(Struct, frozen=True):
 
 
 class Overwrite(Struct, frozen=True):
-    """What a channel allows and denies a role or a person."""
+    """The permissions that a channel allows and denies to a role or a person."""
 
     id: str
     allow: str = "0"
@@ -40,7 +40,7 @@ class ChannelOf(Struct, frozen=True):
 
 
 def in_guild(guild: str, held: Sequence[str], roles: Sequence[RoleOf]) -> int:
-    """`held`: the roles of the bot; everybody holds the one with the server's id."""
+    """`held`: the bot's roles. Everybody has the role with the server's id."""
     mine = {guild, *held}
     found = 0
     for role in roles:
@@ -50,7 +50,7 @@ def in_guild(guild: str, held: Sequence[str], roles: Sequence[RoleOf]) -> int:
 
 
 def in_channel(base: int, guild: str, me: str, held: Sequence[str], channel: ChannelOf) -> int:
-    """First what holds for everybody, then for its roles together, then for itself."""
+    """Applies the overwrites for everybody first, then those for the bot's roles together, then those for the bot."""
     if base & ADMINISTRATOR:
         return ~0
     said: Mapping[str, Overwrite] = {each.id: each for each in channel.permission_overwrites or ()}

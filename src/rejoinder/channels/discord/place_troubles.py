@@ -1,5 +1,5 @@
-"""Places in which the bot may not do what it is asked for: each is reported once, with what to do, until it works again
-(CH-13). The others are served."""
+"""Places where the bot lacks a permission it needs. Each is reported once, with what to do, until it works again
+(CH-13); the other places are served."""
 
 import logging
 
@@ -32,7 +32,7 @@ class PlaceTroubles:
         return tuple(self._known.values())
 
     def note(self, place: str, answer: Answer) -> Answer:
-        """Returns the answer; a refusal that a person can do something about says what."""
+        """Returns the answer. If it is a refusal that a person can fix, its text now says how."""
         if isinstance(answer, Ok):
             if self._known.pop(place, None) is not None:
                 log.info("%s: %s is served again", self._section, self._name(place))

@@ -1,8 +1,9 @@
 """The known channels and threads of one account: which thread belongs to which channel, and how far each was read
 (CH-20, CH-24).
 
-A message in a thread does not name the channel around it, and after a resumed session Discord tells nothing again. So
-what was learned is stored with the messages; what is still unknown is looked up before they are.
+A message in a thread does not name the channel around it, and Discord does not describe its channels again when a
+session is resumed. So what we learn is stored with the messages, and an unknown place is looked up before its messages
+are stored.
 """
 
 from typing import Literal
@@ -25,19 +26,19 @@ class Place(Struct, frozen=True, omit_defaults=True):
 
     kind: Kind = "text"
     parent: str = ""
-    """Of a thread: the channel it hangs under."""
+    """The channel that a thread belongs to."""
     name: str = ""
     guild: str = ""
     read: str = ""
     """The newest message that is stored."""
     level: int = 0
-    """Of a server: how much it is boosted."""
+    """The boost level of a server."""
     bots: bool = False
-    """Another bot has written in it."""
+    """Whether another bot has written in it."""
 
 
 class Unread(Struct, frozen=True):
-    """Where something may have been said that did not come: everything after this message."""
+    """A place where messages after this one may have been missed."""
 
     place: str
     after: str
@@ -50,9 +51,9 @@ class Places:
         self._changed: set[str] = set()
         self.guilds: dict[str, str] = {}
         """Names, by id."""
-        self._emojis: dict[str, dict[str, str]] = {}  # of each guild: what stands for its own emoji, by name
+        self._emojis: dict[str, dict[str, str]] = {}  # for each guild: Discord's notation for its own emoji, by name
         self.own_roles: set[str] = set()
-        """Roles that Discord made for this bot: whoever mentions one means the bot."""
+        """Roles that Discord made for this bot: to mention one is to mention the bot."""
 
     # --- what is stored ---------------------------------------------------------------------------
 
@@ -61,12 +62,12 @@ class Places:
             self._known.renew(id, msgspec.json.decode(value, type=Place))
 
     def changed(self) -> dict[str, str]:
-        """What has to be stored; then it counts as stored."""
+        """Returns what has to be stored, and from then on counts it as stored."""
         found = {id: self._known.get(id, Place()) for id in sorted(self._changed)}
         self._changed.clear()
         return {id: msgspec.json.encode(place).decode() for id, place in found.items()}
 
-    # --- what Discord tells -----------------------------------------------------------------------
+    # --- news from Discord ------------------------------------------------------------------------
 
     def learn_guild(self, guild: Guild, me: str) -> None:
         self.guilds[guild.id] = guild.name or ""
@@ -79,7 +80,7 @@ class Places:
             self.learn(replace(channel, guild_id=guild.id))
 
     def learn_level(self, guild: Guild) -> None:
-        """It is stored as a place of its own: a resumed session does not tell it again."""
+        """The boost level is stored under the server's id, because a resumed session does not bring it again."""
         before = self._known.get(guild.id, Place("other"))
         if guild.premium_tier is not None and guild.premium_tier != before.level:
             self._known.renew(guild.id, replace(before, level=guild.premium_tier))
@@ -93,7 +94,7 @@ class Places:
         return self.guilds.pop(guild, "")
 
     def level_at(self, channel: str) -> int:
-        """How much the server around it is boosted; 0 where that is not known, and in direct chats."""
+        """The boost level of its server; 0 if it is not known, and in direct chats."""
         place = self._known.get(channel, Place())
         return self._known.get(place.guild, Place()).level
 
@@ -130,34 +131,35 @@ class Places:
         return self._known.get(channel, None)
 
     def note_read(self, channel: str, message: str) -> None:
-        """This message is about to be stored."""
+        """Notes that this message is about to be stored."""
         place = self._known.get(channel, Place())
         if is_newer(message, place.read):
             self._known.renew(channel, replace(place, read=message))
             self._changed.add(channel)
 
     def note_bot(self, channel: str) -> None:
-        """Another bot has written there."""
+        """Notes that another bot has written there."""
         place = self._known.get(channel, Place())
         if not place.bots:
             self._known.renew(channel, replace(place, bots=True))
             self._changed.add(channel)
 
     def emojis_at(self, channel: str) -> dict[str, str]:
-        """What stands for the emoji of the server around it, by name."""
+        """Discord's notation for the emoji of its server, by name."""
         place = self._known.get(channel, None)
         return self._emojis.get(place.guild, {}) if place is not None else {}
 
     # --- after a gap ------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """A new session tells the newest message of every place that is open; what an earlier one told is old."""
+        """A new session names the newest message of every open place; what an earlier session said about that is
+        outdated."""
         self._newest.clear()
 
     def unread(self, since: str, most: int) -> list[Unread]:
-        """Where to look for what was said since `since`, the newest message stored anywhere: places with something
-        newer than what is stored of them. Of direct chats and archived threads Discord tells nothing, so the `most`
-        latest of them are asked; in a thread that an answer has opened, nothing may be stored yet."""
+        """Where to look for messages since `since`, the newest message stored anywhere: in places that have a newer
+        message than the one stored. Discord does not report the newest message of direct chats and archived threads, so
+        the `most` latest of them are searched; a thread that an answer has opened may have nothing stored yet."""
         found: list[Unread] = []
         untold: list[tuple[int, Unread]] = []
         for id, place in self._known.items():
@@ -192,11 +194,11 @@ def is_newer(one: str, other: str) -> bool:
 
 
 EPOCH = 1_420_070_400.0
-"""When Discord's ids begin, in seconds."""
+"""The time at which Discord's ids begin, in seconds since 1970."""
 
 
 def snowflake(at: float) -> str:
-    """The id that a message of this moment would have, at least."""
+    """The lowest id that a message of this moment can have."""
     return str(max(0, int((at - EPOCH) * 1000)) << 22)
 
 

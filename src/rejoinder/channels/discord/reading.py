@@ -1,6 +1,6 @@
-"""What an event says to the gateway: messages, edits, deletions, reactions, commands and buttons.
+"""Reads events into messages, edits, deletions, reactions, commands and buttons.
 
-A place that is not known is looked up before its message is stored (CH-24).
+An unknown place is looked up before its message is stored (CH-24).
 """
 
 from collections.abc import Awaitable, Callable
@@ -33,17 +33,17 @@ class Event(Struct, frozen=True):
 
 
 class ReadEvents(Struct):
-    """What a batch of events says."""
+    """The contents of a batch of events."""
 
     messages: list[Inbound] = []
     chosen: list[Interaction] = []
-    """Commands and buttons, whose people wait for a sign."""
+    """Commands and buttons; the people who used them are waiting for a sign."""
     typed: list[tuple[Interaction, Inbound]] = []
-    """Commands that are still being typed: nothing of them is stored."""
+    """Commands that are still being typed; they are not stored."""
 
 
 class EventReader:
-    """`echoed` is told of our own messages when Discord repeats them to us."""
+    """`echoed` is called for our own messages when Discord sends them back to us."""
 
     def __init__(self, places: Places, look_up: LookUp, echoed: Callable[[str, str], None]) -> None:
         self._places = places
@@ -52,7 +52,7 @@ class EventReader:
         self.me = BotIdentity("", "", "")
 
     def read_as(self, me: BotIdentity) -> None:
-        """From now on it knows which messages are its own, and who is meant by a mention."""
+        """From now on it can tell which messages are the bot's own, and which mentions mean the bot."""
         self.me = me
 
     async def read(self, events: list[Event]) -> ReadEvents:
@@ -70,7 +70,7 @@ class EventReader:
         heard = parse_message(message, await self._where(message.channel_id, guild), self.me)
         if heard is not None:
             self._places.note_read(message.channel_id, message.id)
-            if heard.sender.is_bot and message.webhook_id is None:  # a webhook reads nothing
+            if heard.sender.is_bot and message.webhook_id is None:  # a webhook does not read the channel
                 self._places.note_bot(message.channel_id)
         return heard
 

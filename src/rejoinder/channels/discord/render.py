@@ -25,7 +25,8 @@ def render(source: str, tables: TableStyle) -> Rendering:
 
 
 def plain(source: str) -> Rendering:
-    """As it was written. Code notifies nobody, so it is kept; to Discord, unclosed fences and tildes are not code."""
+    """The text as it was written. Code is kept, since it notifies nobody; but to Discord, unclosed fences and tildes
+    are not code."""
     fences = [
         (found.start, found.stop) for found in enclosures(source) if "```" in found.closing and found.end < found.stop
     ]

@@ -1,4 +1,4 @@
-"""Repeats a request until Discord answers: temporary failures are waited for, a refusal is an answer."""
+"""Repeats a request until Discord answers: it waits out temporary failures, and a refusal is an answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ from rejoinder.channels.http_faults import unanswered
 
 
 async def until_answered(pace: Timings, ask: Callable[[], Awaitable[Answer]], most: int | None = None) -> Ok | Rejected:
-    """`most`: how often it is asked; None: for as long as it takes."""
+    """`most`: the number of attempts; None: as many as it takes."""
     tries = 0
     while True:
         answer = await ask()

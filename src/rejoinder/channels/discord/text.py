@@ -1,4 +1,4 @@
-"""What a message of Discord says beyond its text: stickers, polls, embeds and forwarded messages in words (CH-27)."""
+"""Puts the parts of a Discord message besides its text into words: stickers, polls, embeds, forwards (CH-27)."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from rejoinder.channels.discord.wire import Embed, Message
 
 LONGEST_EMBED = 4000
 LINKS = frozenset({"link", "image", "video", "gifv", "article"})
-"""Embeds that Discord itself makes of a link in the text: they say nothing that the sender said."""
+"""Embeds that Discord itself makes from a link in the text; they are not the sender's words."""
 
 
 def said_in(message: Message) -> str:
@@ -15,7 +15,7 @@ def said_in(message: Message) -> str:
 
 
 def context_of(message: Message, me: str) -> Iterator[str]:
-    """What came along with the text, in words for the agent; and who is meant by the numbers in it."""
+    """What came along with the text, in words for the agent, and the names of the people whose ids occur in it."""
     yield from _besides(message)
     for user in message.mentions or ():
         if user.id != me and f"<@{user.id}>" in (message.content or ""):

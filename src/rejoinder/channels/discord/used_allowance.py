@@ -1,7 +1,7 @@
-"""What a bot has used up of what Discord allows: sessions that it has begun, calls that were refused (CH-28).
+"""How much of Discord's allowance a bot has used: sessions that it has begun, calls that were refused (CH-28).
 
-Discord goes on counting while a gateway is started again, so both are stored with how far the bot has read. One that is
-killed and started in a circle begins no session too early, and is not shut out with its whole address.
+Discord goes on counting while a gateway restarts, so both are stored with the bot's cursor. A gateway that is killed
+and restarted again and again begins no session too early, and its address is not shut out.
 """
 
 import time
@@ -11,7 +11,7 @@ from rejoinder.channels.discord.budget import Refusals
 from rejoinder.channels.discord.cursor import StoredAllowance
 
 STORED_EACH = 50
-"""So many refused calls are not stored at most."""
+"""At most this many refused calls are not stored yet."""
 
 
 class UsedAllowance:
@@ -24,7 +24,8 @@ class UsedAllowance:
     # --- sessions ---------------------------------------------------------------------------------
 
     def session_begins(self) -> None:
-        """It is stored with the session itself, a moment later: nothing may be written before that (CH-20)."""
+        """Notes the time. It is stored a moment later, with the session itself: nothing may be written before that
+        (CH-20)."""
         self._began = time.time()
 
     def wait_for_session(self, spacing: float) -> float:
@@ -40,7 +41,7 @@ class UsedAllowance:
     # --- across a restart -------------------------------------------------------------------------
 
     def tell(self, store_soon: Callable[[], None]) -> None:
-        """Whom to call when so much has changed that it should be stored."""
+        """Sets the function to call when so much has changed that it should be stored."""
         self._store_soon = store_soon
 
     def kept(self) -> StoredAllowance:

@@ -1,6 +1,6 @@
-"""What Discord sends, as far as we read it: the rest of a payload is ignored.
+"""The parts of Discord's payloads that we read; the rest is ignored.
 
-Fields that Discord may leave out or send as null have a default, so that one odd message stops no other.
+Fields that Discord may leave out or send as null have a default, so that one odd message does not stop the others.
 """
 
 from typing import Annotated, Any, TypeVar
@@ -10,14 +10,14 @@ from msgspec import Meta, Struct
 
 T = TypeVar("T")
 Id = Annotated[str, Meta(pattern="^[0-9]{1,20}$")]
-"""Such ids are compared as numbers, and tell when something was made."""
+"""These ids are compared as numbers, and contain the time at which something was made."""
 
 # Kinds of channels (https://docs.discord.com/developers/resources/channel).
 TEXT, DIRECT, VOICE, GROUP_DIRECT, ANNOUNCEMENTS, STAGE, FORUM, MEDIA = 0, 1, 2, 3, 5, 13, 15, 16
 THREADS = frozenset({10, 11, 12})
 FORUMS = frozenset({FORUM, MEDIA})
 
-# Kinds of messages that somebody wrote; all others are notes of the system.
+# Kinds of messages that somebody wrote; all others are system notes.
 SAID = frozenset({0, 19, 20, 23})
 """A message, a reply, an answer to a slash command, an answer to a context menu."""
 
@@ -48,7 +48,7 @@ class File(Struct, frozen=True):
     url: str = ""
     duration_secs: float | None = None
     waveform: str | None = None
-    """Only recordings made in Discord have one."""
+    """Set only for recordings made in Discord."""
 
 
 class Name(Struct, frozen=True):
@@ -123,7 +123,7 @@ class Message(Struct, frozen=True):
 
     @property
     def has_place(self) -> bool:
-        """One that is quoted or passed on may come without; all others have both."""
+        """False only for a quoted or forwarded message, which may come without these two ids."""
         return self.id.isdecimal() and self.channel_id.isdecimal()
 
 
@@ -145,7 +145,7 @@ class Emoji(Struct, frozen=True):
 
     @property
     def written(self) -> str:
-        """How a server's own emoji stands in a text."""
+        """How a server's own emoji is written in a text."""
         return f"<{'a' if self.animated else ''}:{self.name}:{self.id}>"
 
 
@@ -187,12 +187,12 @@ class Interaction(Struct, frozen=True):
 
 
 class Tag(Struct, frozen=True):
-    """Of a post in a forum."""
+    """A tag for the posts of a forum."""
 
     id: str
     name: str = ""
     moderated: bool | None = False
-    """Only moderators may set it."""
+    """Whether only moderators may set it."""
 
 
 class Channel(Struct, frozen=True):
@@ -205,7 +205,7 @@ class Channel(Struct, frozen=True):
     parent_id: str | None = None
     last_message_id: Id | None = None
     owner_id: str | None = None
-    """Of a thread: who opened it."""
+    """Whoever opened the thread."""
     flags: int = 0
     available_tags: list[Tag] | None = None
 
@@ -228,7 +228,7 @@ class Guild(Struct, frozen=True):
     emojis: list[Emoji] | None = None
     roles: list[Role] | None = None
     premium_tier: int | None = None
-    """How much its members have boosted it."""
+    """The level to which its members have boosted it."""
 
 
 class Ready(Struct, frozen=True):

@@ -56,7 +56,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     threads: Threads = "auto"
     """Whether an answer in a channel opens a thread: `auto` where the question mentions the app, `always`, or `off`."""
     suggested_prompts: Annotated[tuple[Text, ...], Meta(max_length=4)] = ()
-    """What people are offered to begin with in the app's assistant: at most four sentences."""
+    """Suggested first messages in the app's assistant: at most four sentences."""
     signing_secret: Annotated[Secret | None, Meta(examples=["${SLACK_SIGNING_SECRET}"])] = None
     """The app's signing secret: events come as signed HTTP requests instead of by Socket Mode."""
     events_path: Text = "/slack/events"
@@ -82,7 +82,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             if secret is not None and (other := tokens.setdefault(secret.reveal(), name)) != name:
                 yield (
                     (*place, how),
-                    f"it is that of {other}, and Slack would mix their events; give each an app of its own",
+                    f"{other} has the same one, and Slack would mix their events; give each an app of its own",
                 )
             elif own.signing_secret is not None and (other := ports.setdefault(own.events_port, name)) != name:
                 yield (*place, "events_port"), f"{own.events_port} is the port of {other}; choose another"

@@ -1,7 +1,7 @@
-"""Calls of Slack's Web API: one attempt each, and what came of it (CH-6). No token leaves this file.
+"""Calls of Slack's Web API: one attempt each, with its result (CH-6). No token leaves this file.
 
 The SDK's web client is not used for them: it cannot tell a request that was never written from one that was never
-answered, and on this depends whether a message may be sent again.
+answered, and this decides whether a message may be sent again.
 """
 
 from collections.abc import AsyncIterator
@@ -22,14 +22,14 @@ from rejoinder.secret import Secret
 
 CALL_SECONDS = 30.0
 SLOWEST = 100_000
-"""Bytes a second at which a file is still being brought."""
+"""Bytes a second: an upload gets the time that it would need at this speed."""
 HTML = "text/html"
 
 _object = msgspec.json.Decoder(dict[str, Any])
 
 
 class Api:
-    """One token at one server. It never raises for what the network or Slack does."""
+    """One token at one server. It raises nothing, whatever the network or Slack does."""
 
     def __init__(self, root: str, token: Secret, seconds: float = CALL_SECONDS) -> None:
         self._root = root.rstrip("/") + "/"
@@ -94,7 +94,7 @@ class Api:
             return self._http.said(problem)
 
     async def upload(self, address: str, content: AsyncIterator[bytes], size: int) -> str:
-        """Puts a file where Slack asked for it; why it did not work, or nothing."""
+        """Uploads a file to the address that Slack gave. Returns why it did not work, or an empty text."""
         headers, seconds = {"Content-Length": str(size)}, CALL_SECONDS + size / SLOWEST
         try:
             async with self._http.session.post(
@@ -114,7 +114,7 @@ class Api:
 
     @property
     def server(self) -> str:
-        """Where it is called, for people."""
+        """The server's address, for messages to people."""
         return server_of(self._root)
 
     async def close(self) -> None:
@@ -137,7 +137,7 @@ def _read(response: HttpResponse, body: bytes) -> Answer:
     status = response.status
     wait = response.headers.get("Retry-After", "")
     seconds = float(wait) if wait.isdecimal() else None
-    if status < 300 and body.strip() in (b"ok", b""):  # what a response address answers
+    if status < 300 and body.strip() in (b"ok", b""):  # what Slack answers at a response address
         return Ok({})
     try:
         found = _object.decode(body)

@@ -26,23 +26,23 @@ class AssistantThreads:
         self._api = api
         self._prompts = prompts[:MOST_PROMPTS]
         self._refused: set[str] = set()
-        self._shown: Bounded[tuple[str, str], None] = Bounded(MOST_SHOWN)  # where a status stands, as far as we know
+        self._shown: Bounded[tuple[str, str], None] = Bounded(MOST_SHOWN)  # where a status is shown, as far as we know
         self._opened: asyncio.Queue[AssistantThread] = asyncio.Queue()
 
     async def typing(self, route: Route) -> None:
-        """Slack shows a status in threads only; it goes with the next message."""
+        """Slack shows a status only in threads, and removes it with the next message."""
         if route.thread is not None and await self._status(route.chat, route.thread, STATUS):
             self._shown[route.chat, route.thread] = None
 
     async def stop_typing(self, route: Route) -> None:
-        """Where no message has taken the status away: an agent may choose silence, be stopped or fail."""
+        """Removes the status if no message has done so: the agent may have chosen silence, been stopped or failed."""
         place = (route.chat, route.thread or "")
         if place in self._shown:
             del self._shown[place]
             await self._status(*place, "")
 
     def said(self, chat: str, thread: str | None) -> None:
-        """A message stands there now."""
+        """A message was sent there, so Slack has removed the status."""
         self._shown.pop((chat, thread or ""), None)
 
     async def _status(self, chat: str, thread: str, status: str) -> bool:
@@ -53,7 +53,7 @@ class AssistantThreads:
             await self._say("assistant.threads.setTitle", route.chat, route.thread, {"title": title[:LONGEST_TITLE]})
 
     def started(self, event: Assistant) -> None:
-        """Notes it: the event must not wait for the call before it is acknowledged (CH-5)."""
+        """Only notes the thread: the event must be acknowledged without waiting for the calls (CH-5)."""
         if self._prompts:
             self._opened.put_nowait(event.assistant_thread)
 
@@ -67,7 +67,7 @@ class AssistantThreads:
             )
 
     async def _say(self, method: str, channel: str, thread: str, what: dict[str, Any]) -> bool:
-        """Whether Slack has taken it."""
+        """Returns whether Slack accepted it."""
         if method in self._refused:
             return False
         answer = await self._api.call(method, {"channel_id": channel, "thread_ts": thread, **what}, SECONDS)

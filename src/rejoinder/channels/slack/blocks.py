@@ -1,9 +1,9 @@
-"""Blocks, where a text alone does not do: buttons and menus, tables, long code (CH-33): pure.
+"""Blocks, for what a text alone cannot show: buttons and menus, tables, long code (CH-33). Pure.
 
-Rule 1: the text is always sent as well: it is what notifications and other apps read, and all that is sent where Slack
-        refuses the blocks.
-Rule 2: up to five choices are buttons, more are a menu. A choice whose words are too long gets none: it can be typed.
-Rule 3: a message has at most one table of Slack's; another one, or one that is too large, is code as in the text.
+Rule 1: the text is always sent as well: notifications and other apps read it, and if Slack refuses the blocks, only the
+        text is sent.
+Rule 2: up to five choices become buttons, more become a menu. A choice that is too long gets none; it can be typed.
+Rule 3: a message has at most one Slack table; a second one, or one that is too large, is shown as code, as in the text.
 """
 
 import re
@@ -25,11 +25,11 @@ LONGEST_LABEL, LONGEST_VALUE, LONGEST_OPTION = 75, 2000, 75
 LONGEST_SECTION = 3000
 MOST_ROWS, MOST_COLUMNS, MOST_IN_CELLS = 100, 20, 10_000
 LONG_CODE = 1000
-"""From so many characters on, code has a block of its own, which no section cuts."""
+"""Code with at least this many characters has a block of its own, which no section cuts."""
 LANGUAGES = frozenset(
     {"bash", "css", "go", "html", "java", "javascript", "json", "python", "ruby", "rust", "sql", "yaml"}
 )
-"""Those that are highlighted; Slack may refuse a name it does not know."""
+"""Languages that Slack highlights; it may refuse a name that it does not know."""
 ACTION = "rejoinder_choice"
 
 Block = dict[str, Any]
@@ -37,7 +37,7 @@ _UNITS = re.compile(r"<[^<>\n]*>|&(?:amp|lt|gt);")
 
 
 def blocks_of(part: Part, text: str, *, whole: bool) -> list[Block]:
-    """Nothing where the text alone says everything. `whole`: the message is not being written any more."""
+    """Empty if the text alone is enough. `whole`: the message is no longer being written."""
     choices = [choice for choice in part.choices if 0 < len(choice.says) <= LONGEST_VALUE and choice.label]
     body = _rich(part) if whole else []
     if not choices:
@@ -57,7 +57,7 @@ def addressed(part: Part, text: str) -> str:
 
 
 def _rich(part: Part) -> list[Block]:
-    """The message as blocks, if it has a table or long code; nothing if it has neither, or is too much for blocks."""
+    """The message as blocks if it has a table or long code; empty if it has neither, or is too long for blocks."""
     if "|" not in part.html and len(part.html) < LONG_CODE:
         return []
     found = layout(written(part.html), "code")
@@ -79,7 +79,7 @@ def _rich(part: Part) -> list[Block]:
 
 
 def _fits(block: laid_out.TextBlock, part: Part) -> bool:
-    """Whether Slack takes it as a table, and it was to be shown as one: not as bullets, say."""
+    """Whether Slack accepts it as a table, and it is to be shown as one (not as bullets, for example)."""
     assert block.grid is not None
     rows = block.grid.rows
     size = sum(len(cell) or 1 for row in rows for cell in row)
@@ -109,7 +109,7 @@ def _section(text: str) -> Block:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """A section holds less than a message: cut at lines where that is possible, so that no mark is torn apart."""
+    """A section holds less than a message, so the text is cut, at line ends if possible, so that no mark is split."""
     left = text
     while len(left) > LONGEST_SECTION:
         at = _cut_at(left)
@@ -120,7 +120,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _cut_at(text: str) -> int:
-    """A line's end; else a word's, else where no link and no escaped character is torn apart."""
+    """The end of a line, or else of a word, or else a place that splits no link and no escaped character."""
     for end in "\n", " ":
         at = text.rfind(end, LONGEST_SECTION // 2, LONGEST_SECTION)
         if at > 0 and not _inside(text, at):
@@ -134,7 +134,7 @@ def _inside(text: str, at: int) -> bool:
 
 
 def _begin_of(text: str, at: int) -> int:
-    """Where the link or the escaped character begins in the midst of which this place is; else this place."""
+    """If this place is inside a link or an escaped character, where that begins; otherwise this place."""
     found = [
         match.start() for match in _UNITS.finditer(text, 0, at + LONGEST_SECTION) if match.start() < at < match.end()
     ]

@@ -104,7 +104,8 @@ class SlackApp:
         )
 
     async def _complete(self, messages: Iterable[Inbound]) -> tuple[Inbound, ...]:
-        """Slack's events carry ids; both questions together have a second (CH-5)."""
+        """Adds names and file details, since Slack's events carry only ids; both lookups together have a second
+        (CH-5)."""
         heard = tuple(messages)
         named, described = await asyncio.gather(self._people.name(heard), self._shared_files.describe(heard))
         return tuple(
@@ -123,7 +124,7 @@ class SlackApp:
         self._me = BotIdentity(self.name, self.own_id, bot, self.own_name, self._threads, assistant=assistant)
 
     async def check(self) -> str:
-        """Who it is, whether it would hear, and which scopes are missing, by name (CH-12)."""
+        """The app's identity, whether it would receive events, and the names of missing scopes (CH-12)."""
         answer = await self._calls.ask_once("auth.test", CHECK_SECONDS)
         how = await self._listening.check(self._section, CHECK_SECONDS)
         if answer.scopes and (lacks := missing(answer.scopes)):
@@ -160,7 +161,7 @@ class SlackApp:
         return self._delivered(answer, part, thread)
 
     async def _say(self, method: str, words: Callable[[payloads.Form], payloads.Payload]) -> Answer:
-        """Slack may refuse tables and code as blocks, and buttons, too; then the text says it."""
+        """Slack may refuse tables and code as blocks, and buttons, too; the text then says the same."""
         answer = await self._api.call(method, payload := words("rich"))
         for form in payloads.SIMPLER:
             if isinstance(answer, Refused) and answer.error in BLOCKS and (simple := words(form)) != payload:
@@ -197,7 +198,7 @@ class SlackApp:
     # --- what is still being written (CH-32) --------------------------------------------------------
 
     async def begin(self, part: Part) -> Outcome:
-        """A native stream where there is one, else a message that is edited."""
+        """Begins a native stream if there can be one, or else a message that is edited."""
         thread = await self._thread(part)
         if isinstance(thread, Rejected):
             return thread
@@ -205,10 +206,10 @@ class SlackApp:
         return await self.send(part) if answer is None else self._delivered(answer, part, thread)
 
     async def append(self, route: Route, message: str, text: str) -> None:
-        """Not asked for: a message here has a limit, so it grows by `edit`."""
+        """Never called: messages have a limit on this channel, so they grow by `edit`."""
 
     async def complete(self, route: Route, message: str) -> None:
-        """Not asked for, like `append`."""
+        """Never called, like `append`."""
 
     def is_open(self, route: Route, message: str) -> bool:
         return self._streams.grows(route, message)
@@ -230,7 +231,7 @@ class SlackApp:
         return self._noted(await self._files.send(part, files, thread), part, thread)
 
     async def _thread(self, part: Part) -> str | Rejected | None:
-        """Where it goes: to the thread of the message it replies to, else where it is said (CH-31)."""
+        """The thread to send it to: that of the message it replies to, or else that of its route (CH-31)."""
         here, target = part.route.thread, part.reply_to
         if here is not None and not _TS.fullmatch(here):
             return Rejected(f"there is no thread {here!r}", "gone")
@@ -251,7 +252,7 @@ class SlackApp:
     async def _find(self, part: Part, since: datetime, search: PartSearch) -> Outcome:
         if part.only_for is not None and not _is_direct(part.route):
             return RetryAfter(None, "a message that only one person sees cannot be looked up; it is sent again")
-        if not self._me.id:  # after a restart it may be asked before it listens: it must know its own messages
+        if not self._me.id:  # after a restart it may be called before it listens, but has to recognise its own messages
             await self.prepare_to_send()
         thread = await self._thread(part)
         if isinstance(thread, Rejected):

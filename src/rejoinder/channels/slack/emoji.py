@@ -1,4 +1,4 @@
-"""Slack knows an emoji by its short name, and takes the names of emoji that a workspace added (OD-71)."""
+"""Slack calls an emoji by its short name, and accepts the names of emoji that a workspace added (OD-71)."""
 
 from rejoinder.rendering.emoji import Projection, ReactionNames, emoji_called_by_slack, resolve, slack_name_of
 
@@ -20,14 +20,14 @@ SKIN_TONES = {f"skin-tone-{number}": tone for number, tone in zip(range(2, 7), "
 
 
 def shown(name: str) -> str:
-    """The emoji that Slack calls so, with its skin tone; `:name:` for one of the workspace."""
+    """The emoji with this name, with its skin tone; `:name:` for one of the workspace's own."""
     plain, _, tone = name.strip(":").partition("::")
     emoji = emoji_called_by_slack(plain)
     return f":{plain}:" if emoji is None else emoji + SKIN_TONES.get(tone, "")
 
 
 def name_of(emoji: str) -> str:
-    """What Slack calls it: a name stays, a Unicode emoji becomes its short name, with the skin tone it has."""
+    """Slack's name for it: a name stays as it is, a Unicode emoji becomes its short name with its skin tone."""
     known = None if emoji.isascii() else resolve(emoji)
     name = slack_name_of(known) if known is not None else None
     if name is None:

@@ -1,4 +1,4 @@
-"""What a way of listening offers: Socket Mode, or signed HTTP events."""
+"""The interface of the two ways to listen: Socket Mode, or signed HTTP events."""
 
 from typing import Protocol
 
@@ -8,7 +8,7 @@ from rejoinder.channels.slack.intake import Intake
 
 class EventSource(Protocol):
     listens_everywhere: bool
-    """Whether events are brought by HTTP, to whichever process."""
+    """Whether events arrive by HTTP, in any process."""
 
     @property
     def trouble(self) -> str: ...
@@ -19,11 +19,11 @@ class EventSource(Protocol):
         ...
 
     async def run(self, section: str, intake: Intake, reader: HistoryReader) -> None:
-        """Runs for ever; `section`: where the account is set up in the file, as log lines say it."""
+        """Runs for ever. `section`: where the account is configured, as log lines name it."""
         ...
 
     async def check(self, section: str, seconds: float) -> str:
-        """What `rejoinder doctor` is told; raises ChannelStopped if nothing would be heard."""
+        """The sentence for `rejoinder doctor`; raises ChannelStopped if no events would arrive."""
         ...
 
     async def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Files of agents: brought to Slack piece by piece, then shared in one message (CH-11, CH-33)."""
+"""Files of agents: uploaded to Slack piece by piece, then shared in one message (CH-11, CH-33)."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ MOST = 1000
 
 
 class Files:
-    """`looks`: seconds between the questions where a message with files stands, if Slack does not say at once."""
+    """`looks`: seconds between the attempts to learn which message has the files, if Slack does not say at once."""
 
     def __init__(self, section: str, api: Api, looks: tuple[float, ...]) -> None:
         self._section = section
@@ -25,12 +25,12 @@ class Files:
         self._brought: Bounded[str, tuple[str, ...]] = Bounded(MOST)
 
     def ids_of(self, part: Part) -> tuple[str, ...]:
-        """What Slack calls its files, if this process has asked Slack to share them."""
+        """Slack's ids for the part's files, if this process has asked Slack to share them."""
         return self._brought.get(part.key, ())
 
     async def send(self, part: Part, files: tuple[OutgoingFile, ...], thread: str | None) -> Outcome:
-        """One message with the files and the words beside them. A file that was brought and never shared is seen by
-        nobody, so everything before the last call may be repeated."""
+        """Sends one message with the files and the words. Nobody sees a file that was uploaded but never shared, so
+        everything before the last call may be repeated."""
         ids: list[str] = []
         for file in files:
             brought = await self._bring(file)
@@ -49,10 +49,10 @@ class Files:
         if not isinstance(answer, Ok):
             return failure_of_extra(answer)
         ts = _shared(answer.result.get("files", []), part.route.chat) or await self._where(ids[0], part.route.chat)
-        return Delivered(ts) if ts else Unknown("Slack has the file, but does not say yet in which message it is")
+        return Delivered(ts) if ts else Unknown("Slack has the file, but does not say yet which message shows it")
 
     async def _where(self, file: str, chat: str) -> str:
-        """Slack often shares a file only after it has answered."""
+        """Waits, because Slack often shares a file only after it has answered."""
         for pause in self._looks:
             await asyncio.sleep(pause)
             answer = await self._api.ask("files.info", {"file": file})

@@ -28,7 +28,7 @@ KINDS = "im,mpim,public_channel,private_channel"
 CLOCKS = 120.0
 """Seconds by which Slack's clock and ours may differ."""
 LOOKS = (0.0, 10.0, 20.0)
-"""Pauses before each of the three reads over thirty seconds (CH-35)."""
+"""Pauses before the three reads, which span thirty seconds (CH-35)."""
 AT_ONCE = 5
 NO_PLACE = ("thread_not_found", "channel_not_found", "message_not_found")
 GONE = (*NO_PLACE, "not_in_channel")
@@ -41,10 +41,10 @@ class HistoryReader:
         self._me = me
         self._looks = looks
         self._room = asyncio.Semaphore(AT_ONCE)
-        self._not_before: dict[str, float] = {}  # when each method may be called again: Slack limits each by itself
+        self._not_before: dict[str, float] = {}  # when each method may be called again; Slack limits each by itself
 
     async def since(self, place: str, ts: str) -> list[Inbound] | None:
-        """What was said in a place after this; None if it could not be read."""
+        """The messages in a place after this one; None if they could not be read."""
         channel, thread = split(place)
         async with self._room:
             found = await self._pages(channel, thread, oldest=ts)
@@ -63,7 +63,7 @@ class HistoryReader:
         return sorted((each for each in told if each is not None), key=lambda each: number(each.message_id))
 
     async def conversations(self) -> tuple[str, ...] | None:
-        """Where the app can be written to; nothing if Slack will not tell, None if it may tell later."""
+        """The conversations that the app is in; empty if Slack refuses to list them, None if it may do so later."""
         asked: dict[str, Any] = {"types": KINDS, "exclude_archived": True, "limit": PAGE}
         ids: list[str] = []
         for _ in range(MOST_PAGES):
@@ -85,20 +85,20 @@ class HistoryReader:
         return tuple(self._told(each) for each in earlier)
 
     async def thread_of(self, channel: str, ts: str) -> str | None:
-        """The thread in which this message stands or which it opens; None if there is no such message."""
+        """The thread that this message is in or would open; None if there is no such message."""
         asked = {"channel": channel, "ts": ts, "limit": 1, "inclusive": True}
         answer = await self._api.ask("conversations.replies", asked)
         if isinstance(answer, Refused) and answer.error in NO_MESSAGE:
             return None
         if not isinstance(answer, Ok):
-            return ts  # nobody can tell: Slack says so itself when it is sent
+            return ts  # it cannot be found out now; Slack itself refuses the reply if there is no such thread
         messages = history(answer.result).messages
         return messages[0].thread_ts or messages[0].ts if messages else None
 
     # --- sends without an answer ----------------------------------------------------------------------------
 
     async def find(self, search: PartSearch, thread: str | None, since: datetime) -> Outcome:
-        """Three reads over half a minute: Slack may show a message late."""
+        """Reads three times over half a minute, because Slack may show a message late."""
         outcome: Outcome = Unknown("it could not be looked up")
         oldest = f"{since.timestamp() - CLOCKS:.6f}"
         for pause in self._looks:
@@ -128,13 +128,14 @@ class HistoryReader:
     # --- pages --------------------------------------------------------------------------------------
 
     async def _pages(self, channel: str, thread: str | None, *, oldest: str | None) -> list[Message] | None:
-        """All messages after `oldest`, oldest first; none if Slack will not tell, None if it may tell later."""
+        """All messages after `oldest`, oldest first; empty if Slack refuses to give them, None if it may do so
+        later."""
         found: list[Message] = []
         cursor = ""
         for _ in range(MOST_PAGES):
             answer = await self._in_time(_method(thread), _asked(channel, thread, oldest, cursor))
             if isinstance(answer, Refused) and answer.error in GONE:
-                log.debug("there is no history of %s any more: %s", channel, answer.error)
+                log.debug("the history of %s cannot be read any more: %s", channel, answer.error)
                 return []
             if not isinstance(answer, Ok):
                 log.warning("the history of %s could not be read: %s", channel, failure(answer).reason)
@@ -146,7 +147,7 @@ class HistoryReader:
         return sorted((each for each in found if each.ts), key=lambda each: number(each.ts))
 
     async def _in_time(self, method: str, asked: dict[str, Any]) -> Answer:
-        """Asks until Slack does not say to wait; while it has said so to one question, no other is asked (CH-35)."""
+        """Asks again for as long as Slack says to wait; meanwhile no other call of the method is made (CH-35)."""
         while True:
             if (left := self._not_before.get(method, 0.0) - monotonic()) > 0:
                 await asyncio.sleep(left)
@@ -178,7 +179,7 @@ def _asked(channel: str, thread: str | None, oldest: str | None, cursor: str) ->
 
 
 def _is_for_good(answer: Answer) -> bool:
-    """Whether it is of no use to ask again: a scope is missing, but not the whole app refused."""
+    """Whether it is useless to ask again: Slack refuses this call (a missing scope, for example), not the whole app."""
     if isinstance(answer, Ok):
         return False
     found = failure_of_extra(answer)

@@ -1,6 +1,6 @@
-"""Reads what may have been missed from history, before newer events are handled, so that the order stays (CH-30).
+"""Reads messages that may have been missed from history, before newer events are handled, to keep the order (CH-30).
 
-`unread_history` says what has to be read and when; here it is waited for, read and stored.
+`unread_history` says what has to be read and when; this file waits for it, reads and stores.
 """
 
 import asyncio
@@ -16,7 +16,8 @@ log = logging.getLogger(__name__)
 
 
 class HistoryCatchUp:
-    """Nothing is taken before the first `close`: what came while no gateway ran is read first."""
+    """No event is taken before the first `close` and the reading after it: messages from while no gateway ran come
+    first."""
 
     def __init__(self, section: str, intake: Intake, reader: HistoryReader, pace: Timings) -> None:
         self._section = section
@@ -33,17 +34,17 @@ class HistoryCatchUp:
         return self._missing_events.trouble
 
     def open(self) -> None:
-        """From here on something may be missed."""
+        """From now on messages may be missed."""
         self._unread.open()
         self._closed.clear()
 
     def close(self) -> None:
-        """Everything comes again: what was missed can be read."""
+        """Events arrive again, so what was missed can be read."""
         self._unread.close()
         self._changed.set()
 
     def share(self, others: int) -> None:
-        """So many other sockets take a share of our events now."""
+        """Sets how many other sockets take a share of our events now."""
         if others:
             self._intake.places.share(is_shared=True)
         self._unread.share(others)
@@ -75,7 +76,7 @@ class HistoryCatchUp:
                 self._closed.set()
 
     async def _catch_up(self, *, includes_new: bool = False) -> int:
-        """How many messages came that way. `includes_new`: also in chats from which none has come yet."""
+        """Returns how many messages it found. `includes_new`: it also looks in chats from which none has come yet."""
         known = self._intake.places
         if includes_new:
             found_new = await self._reader.conversations()

@@ -1,9 +1,8 @@
 """Signed HTTP events: Slack calls us, and takes our answer as a receipt (CH-30).
 
-Rule 1: a request whose signature is not Slack's, or that is older than five minutes, is refused, and its body is not
-        parsed.
-Rule 2: we answer 200 when the message is stored, never before (DU-1, CH-5); else Slack sends it again.
-Rule 3: requests come side by side; they are taken one after the other, in the order in which they came.
+Rule 1: a request without Slack's signature, or older than five minutes, is refused, and its body is not parsed.
+Rule 2: we answer 200 when the message is stored, never before (DU-1, CH-5); otherwise Slack sends it again.
+Rule 3: requests arrive concurrently; they are handled one after the other, in the order in which they arrived.
 """
 
 import asyncio
@@ -29,7 +28,7 @@ from rejoinder.secret import Secret
 log = logging.getLogger(__name__)
 
 OLDEST = 300.0
-"""Seconds: an older request may be somebody who repeats one that was overheard."""
+"""Seconds: an older request may be a replay of an intercepted one."""
 _object = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -97,7 +96,7 @@ class HttpEventSource:
 def is_signed(raw: bytes, headers: Any, secret: Secret, now: float) -> bool:
     """Whether Slack has signed exactly this body, a moment ago."""
     at = headers.get("X-Slack-Request-Timestamp", "")
-    shown = headers.get("X-Slack-Signature", "").encode("utf-8", "surrogateescape")  # any bytes may come
+    shown = headers.get("X-Slack-Signature", "").encode("utf-8", "surrogateescape")  # the header may hold any bytes
     if not at.isascii() or not at.isdecimal() or len(at) > 12 or abs(now - int(at)) > OLDEST:
         return False
     own = hmac.new(secret.reveal().encode(), b"v0:%s:%s" % (at.encode(), raw), hashlib.sha256).hexdigest()
@@ -105,7 +104,7 @@ def is_signed(raw: bytes, headers: Any, secret: Secret, now: float) -> bool:
 
 
 def envelope_of(raw: bytes, kind: str) -> Envelope:
-    """The same as what Socket Mode sends. Raises ValueError for what is none of Slack's requests."""
+    """The envelope that Socket Mode would send. Raises ValueError if this is not one of Slack's requests."""
     if kind != "application/x-www-form-urlencoded":
         payload = _object.decode(raw)
         return Envelope("url_verification" if payload.get("type") == "url_verification" else "events_api", "", payload)

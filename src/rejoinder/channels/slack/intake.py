@@ -1,5 +1,5 @@
-"""From what Slack sends into the gateway: read one by one, so that one we cannot read stops no other; stored together,
-in the order in which it came."""
+"""Brings what Slack sends into the gateway. Envelopes are read one by one, so that one that cannot be read stops no
+other, and are stored together, in the order in which they came."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
@@ -25,12 +25,13 @@ log = logging.getLogger(__name__)
 BUSY = "I cannot store anything at the moment; please try again in a minute."
 STARTED = "assistant_thread_started"
 TROUBLE = "!trouble"
-"""Among the stored places: no channel of Slack has such an id."""
+"""Its key among the stored places; no Slack channel has such an id."""
 BEGAN = "!began"
-"""When somebody listened for the first time, so that the next process knows what the first one may have missed."""
+"""The key for when a gateway listened for the first time: the next process needs it to know what may have been
+missed."""
 MOST_OWED = 500
 SHORTEST = 0.1
-"""Seconds that the store has at least, however long the rest took."""
+"""Seconds that the store gets at least, however long everything else took."""
 OTHERS = (
     "events of another workspace come over this app's connection: Slack gives an event to any connection of the app. "
     "Give each workspace an app of its own, with its own app_token or signing_secret"
@@ -41,8 +42,8 @@ Complete = Callable[[Iterable[Inbound]], Awaitable[tuple[Inbound, ...]]]
 
 
 class Intake:
-    """`complete`: adds what Slack's events leave out; `noted`: told of each message that was stored; `started`: of each
-    thread that an assistant was opened in."""
+    """`complete`: adds what Slack's events leave out. `noted` is called for each message that was stored, `started` for
+    each thread in which an assistant was opened."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class Intake:
     ) -> None:
         self.places = Places()
         self.is_first = False
-        """Whether nobody has listened before, so that nothing can have been missed."""
+        """Whether no gateway has listened before, so that nothing can have been missed."""
         self.came = 0
         """How many events have come since the start."""
         self._me = me
@@ -65,7 +66,7 @@ class Intake:
         self._noted = noted
         self._started = started
         self.trouble = ""
-        """What is stored of it, for `rejoinder doctor`."""
+        """The problem that is stored for `rejoinder doctor`."""
         self._told_of_others = False
         self._owed: list[Inbound] = []  # not stored in time: Slack may send them again after newer ones
 
@@ -86,14 +87,14 @@ class Intake:
         self.places.recall(read, began)
 
     async def keep_trouble(self, trouble: str) -> None:
-        """What `rejoinder doctor` tells of this app while it runs."""
+        """Stores what `rejoinder doctor` says about this app while it runs."""
         if trouble != self.trouble:
             self.trouble = trouble
-            with suppress(StoreUnavailable):  # which says it itself
+            with suppress(StoreUnavailable):  # the store logs it itself
                 await self._deliver(places={TROUBLE: trouble})
 
     async def take(self, envelopes: list[Envelope]) -> list[dict[str, Any] | None]:
-        """What to acknowledge each with; None: nothing, for it is not stored."""
+        """Returns how to acknowledge each; None: not at all, because it is not stored."""
         heard = [self.read(envelope.type, envelope.payload) for envelope in envelopes]
         crashpoint("K2")
         stored = await self.store(in_order([*self._owed, *(each for each in heard if each is not None)]))
@@ -106,12 +107,13 @@ class Intake:
         ]
 
     def _to_store_first(self, heard: Iterable[Inbound | None]) -> list[Inbound]:
-        """So that order stays. A command or a press is not among them: who gave it is told, and gives it again."""
+        """Messages that must be stored before newer ones, to keep the order. Commands and presses are not among them:
+        their sender is told, and repeats them."""
         again = [each for each in heard if each is not None and each.entry not in ("native", "button")]
         return self.places.fresh([*self._owed, *again])[:MOST_OWED]
 
     def read(self, kind: str, payload: dict[str, Any]) -> Inbound | None:
-        """Never raises: what is not as Slack documents it is skipped."""
+        """Never raises: it skips anything that is not as Slack documents it."""
         try:
             match kind:
                 case "events_api":
@@ -143,8 +145,8 @@ class Intake:
             log.error("%s: %s", self._me.channel, OTHERS)
 
     async def store(self, messages: Iterable[Inbound], *, is_history: bool = False) -> bool:
-        """Whether they are durable. `is_history`: they are all that was said since their place was read; nobody waits
-        until they are stored (CH-5)."""
+        """Returns whether they are durable. `is_history`: they are all messages since their place was last read, and
+        Slack is not waiting for an acknowledgement (CH-5)."""
         given = list(messages)
         fresh = self.places.fresh(given)
         if not fresh and not (is_history and self.places.moved_by(given, is_history=True)):
@@ -156,7 +158,7 @@ class Intake:
         try:
             await self._deliver(*named, places=moved, within=None if is_history else left)
         except (NotStored, StoreUnavailable) as problem:
-            log.debug("%s", problem)  # the store itself says it once, in the log
+            log.debug("%s", problem)  # the store logs it once itself
             self.places.missed(named)
             return False
         self.places.stored(named, moved)

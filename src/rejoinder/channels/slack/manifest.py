@@ -27,7 +27,7 @@ SCOPES: dict[str, str] = {
 NEEDED = frozenset(
     {"app_mentions:read", "channels:history", "chat:write", "im:history", "reactions:write", "users:read", "files:read"}
 )
-"""Without these something people rely on is missing; `rejoinder doctor` names them."""
+"""Without these scopes, something that people rely on does not work; `rejoinder doctor` names the missing ones."""
 EVENTS = (
     "app_mention",
     "assistant_thread_started",
@@ -47,7 +47,7 @@ def missing(granted: str, wanted: Collection[str] = NEEDED) -> list[str]:
 
 
 def app_manifest(url: str = "") -> dict[str, Any]:
-    """To paste into Slack. `url`: where Slack calls, without it events come by Socket Mode."""
+    """The manifest to paste into Slack. `url`: the address that Slack calls; without it, events come by Socket Mode."""
     request = {"request_url": url} if url else {}
     command = {
         "command": COMMAND,

@@ -1,6 +1,6 @@
-"""Remembers recent messages: in which thread each stands, and who asked last in a place.
+"""Remembers recent messages: the thread of each, and who asked last in a place.
 
-Nothing here has to survive: what is not known is asked for, or done without.
+None of this has to survive a restart: what is not known is looked up, or we do without it.
 """
 
 from rejoinder.bounded import Bounded
@@ -27,7 +27,7 @@ class ThreadMemory:
         self._threads[route.chat, message] = thread or message
 
     def thread_of(self, chat: str, message: str) -> str | None:
-        """The thread in which it stands or which it would open; None: it is not known here."""
+        """The thread that it is in or would open; None: not known."""
         return self._threads.get((chat, message))
 
     def asker(self, chat: str, thread: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Notices an app that Slack sends no events: history brings messages, and no event has ever come (CH-13)."""
+"""Notices that Slack sends an app no events: the history has messages, but no event has ever come (CH-13)."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ LONGEST_WAIT = 3600.0
 
 
 class MissingEvents:
-    """`first_wait`: seconds until history is looked at for the first time, then ever less often."""
+    """`first_wait`: seconds until the first look at the history; later looks are less and less frequent."""
 
     def __init__(self, section: str, intake: Intake, reader: HistoryReader, first_wait: float) -> None:
         self.trouble = ""

@@ -1,9 +1,9 @@
-"""What Slack's answer to a call means for us (DE-31): one table of its errors, and the sentence for each that a person
-has to deal with (CH-35).
+"""What Slack's answer to a call means for us (DE-31): one table of its errors, with a sentence for each error that a
+person has to deal with (CH-35).
 
-Rule 1: a request that was not written cannot have been obeyed: it may be sent again.
-Rule 2: a request that was written and not answered may have been carried out: nobody knows.
-Rule 3: Slack answers 200 with `ok: false` and a word; words that are not in the table are refusals for good.
+Rule 1: a request that was not written cannot have been carried out, so it may be sent again.
+Rule 2: a request that was written but not answered may have been carried out: nobody knows.
+Rule 3: Slack answers 200 with `ok: false` and a word; a word that is not in the table is a permanent refusal.
 """
 
 from typing import Any
@@ -17,11 +17,11 @@ from rejoinder.channels.no_response import NoResponse, NotSent, outcome_without_
 class Ok(Struct, frozen=True):
     result: dict[str, Any]
     scopes: str = ""
-    """What the token may do, as Slack lists it in a header; empty where it did not say."""
+    """The token's scopes, as Slack lists them in a header; empty if it did not."""
 
 
 class Refused(Struct, frozen=True):
-    """Slack said no, with its word for it."""
+    """Slack refused the call, with its word for the reason."""
 
     error: str
     status: int = 200
@@ -29,7 +29,7 @@ class Refused(Struct, frozen=True):
     needed: str = ""
     """The scope that is missing."""
     foreign: bool = False
-    """This is not Slack's answer: a proxy on the way has answered, and Slack has not seen the request."""
+    """Whether a proxy on the way answered instead of Slack, which has not seen the request."""
 
 
 Answer = Ok | Refused | NotSent | NoResponse
@@ -38,7 +38,7 @@ Answer = Ok | Refused | NotSent | NoResponse
 class Meaning(Struct, frozen=True):
     why: Refusal
     sentence: str
-    """What it is, and what to do."""
+    """The problem, and what to do about it."""
 
 
 _TOKEN = "Reinstall the app to the workspace and set its new token as `bot_token`."
@@ -80,9 +80,9 @@ MEANINGS: dict[str, Meaning] = {
 }
 
 BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "only_one_table_allowed"})
-"""Slack does not take the blocks; the text says the same."""
+"""Slack does not accept the blocks; the text says the same."""
 AGAIN = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout", "rollup_error"})
-"""Slack is in trouble and has taken nothing."""
+"""Slack has a problem, and has not carried out the call."""
 TOO_MANY = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 MISSING_SCOPE = "missing_scope"
 NO_STREAMS = frozenset(
@@ -97,13 +97,13 @@ NO_STREAMS = frozenset(
         "missing_recipient_user_id",
     }
 )
-"""There are no native streams here: drafts are shown by edits."""
+"""This workspace has no native streams: drafts are shown by edits."""
 
 TOO_MANY_STATUS, SERVER_FAULT = 429, 500
 
 
 def sentence(answer: Refused) -> str:
-    """What a person reads: what it is and what to do, with Slack's word for it."""
+    """The sentence for people: what the problem is and what to do, with Slack's word for it."""
     known = MEANINGS.get(answer.error)
     needed = f" ({answer.needed})" if answer.needed else ""
     return f"{known.sentence}{needed} [{answer.error}]" if known is not None else f"Slack says {answer.error}{needed}"
@@ -123,7 +123,7 @@ def failure(answer: Refused | NotSent | NoResponse) -> Rejected | RetryAfter | U
 
 
 def failure_of_extra(answer: Refused | NotSent | NoResponse) -> Rejected | RetryAfter | Unknown:
-    """Of a reaction or a file: a scope that is missing for it must not stop the messages."""
+    """For a reaction or a file: a missing scope for one of these must not stop the messages."""
     if isinstance(answer, Refused) and answer.error == MISSING_SCOPE:
         return Rejected(sentence(answer))
     return failure(answer)

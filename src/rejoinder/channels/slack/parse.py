@@ -1,9 +1,9 @@
 """Turns what Slack sends into the gateway's messages: pure, tested on recorded payloads.
 
-Rule 1: an event is identified by the message's own identity, channel and timestamp, never by the envelope's: `message`
-        and `app_mention` are one event, and so is what Slack sends again (CH-31, DU-1).
-Rule 2: what we say ourselves is not heard: it is dropped here, because every frame of a draft would come back.
-Rule 3: only a change that a person made is an edit: Slack also tells of unfurled links and new replies that way.
+Rule 1: an event is identified by its message (channel and timestamp), never by its envelope: `message` and
+        `app_mention` are one event, and so is anything that Slack sends again (CH-31, DU-1).
+Rule 2: our own messages are dropped here, because every frame of a draft would come back.
+Rule 3: only a change that a person made is an edit: Slack reports unfurled links and new replies as changes, too.
 """
 
 from collections.abc import Iterable
@@ -20,12 +20,12 @@ from rejoinder.channels.threads import Threads, new_thread
 from rejoinder.events import Attachment, Chat, ChatKind, Inbound, Quote, ReplyContext, Sender
 
 SPOKEN = frozenset({"", "file_share", "thread_broadcast", "me_message", "bot_message", "document_mention"})
-"""The kinds of message in which somebody says something."""
+"""The message subtypes in which somebody says something."""
 RESPONSES = timedelta(minutes=29)
 """How long the response address of an interaction works: Slack says thirty minutes."""
 SLACKBOT = "USLACKBOT"
 TOMBSTONE = "tombstone"
-"""What a message under which others stand becomes when it is deleted."""
+"""What a deleted message becomes if it has replies."""
 GONE = (TOMBSTONE, "hidden_by_limit")
 RECORDED = "slack_audio"
 LONGEST_BLOCKS = 4000
@@ -46,7 +46,7 @@ class BotIdentity(Struct, frozen=True):
 
 
 def event(given: dict[str, Any], me: BotIdentity) -> Inbound | None:
-    """What the inside of an event says; None where nobody says anything, as when a person joins."""
+    """What the inner event says; None if nobody says anything, for example when a person joins."""
     kind = given.get("type")
     if kind in ("message", "app_mention"):
         return message(read(given, Message), me)
@@ -70,7 +70,7 @@ def is_ours(heard: Message, me: BotIdentity) -> bool:
 
 
 def chat_of(channel: str, channel_type: str = "") -> Chat:
-    """By the type that the event names, or the first letter of the id."""
+    """The kind of chat, by the type in the event, or by the first letter of the id."""
     kind: ChatKind = "direct" if channel_type == "im" or channel.startswith("D") else "group"
     return Chat(channel, kind)
 
@@ -131,7 +131,8 @@ def _sender(heard: Message, me: BotIdentity) -> Sender:
 
 
 def _parent(heard: Message, me: BotIdentity) -> Quote | None:
-    """A thread under one of our own messages answers it; in other threads nobody in particular is answered."""
+    """A message in a thread under one of our own messages is a reply to it; in other threads it is a reply to
+    nobody."""
     if not heard.thread_ts or heard.thread_ts == heard.ts or heard.parent_user_id != me.id:
         return None
     return Quote(heard.thread_ts, me.id, me.name)
@@ -142,7 +143,7 @@ def _files(files: Iterable[File]) -> Iterable[Attachment]:
 
 
 def attachment(file: File) -> Attachment:
-    """One of another workspace has nothing but its id (Slack Connect)."""
+    """A file from another workspace has nothing but its id (Slack Connect)."""
     return Attachment(
         file.id,
         file.name or file.title,
@@ -155,7 +156,7 @@ def attachment(file: File) -> Attachment:
 
 
 def _context(heard: Message) -> Iterable[str]:
-    """What was shared or attached beside the text; nobody here has typed it."""
+    """What was shared or attached with the text; the sender did not type it."""
     if not heard.text.strip() and (words := texts.plain(texts.of_blocks(heard.blocks))):
         yield f"blocks: {words[:LONGEST_BLOCKS]}"
     for each in heard.attachments:
@@ -176,7 +177,7 @@ def _edited(change: Message, me: BotIdentity) -> Inbound | None:
     if old is not None and old.edited is not None and old.edited.ts == new.edited.ts:
         return None  # a link was unfurled, or somebody replied
     if old is not None and (old.text, _ids(old)) == (new.text, _ids(new)):
-        return None  # a preview was removed, say
+        return None  # for example, a preview was removed
     heard = _said(msgspec.structs.replace(new, channel=change.channel, channel_type=change.channel_type), me)
     if heard is None:
         return None
@@ -229,7 +230,7 @@ def _reacted(change: Reaction, me: BotIdentity) -> Inbound | None:
 
 
 def command(given: Command, me: BotIdentity, now: datetime) -> Inbound:
-    """`/rejoinder status` says /status; alone it says /help."""
+    """`/rejoinder status` means /status; `/rejoinder` alone means /help."""
     words = texts.plain(given.text).strip()
     text = f"/{words.removeprefix('/')}" if words else HELP
     id = f"command:{given.trigger_id or f'{given.user_id}:{now.timestamp():.6f}'}"

@@ -1,10 +1,10 @@
 """Finds a part whose delivery is unknown among the messages of the history (CH-35): pure.
 
-Rule 1: a message is known by our key in its metadata.
-Rule 2: one with files has no key. It is known by the ids that Slack gave the files; a process that did not bring them
-        itself knows it by their names and sizes and whether there are words with them, and takes none that is known to
-        be another message.
-Rule 3: a stream carries no key while it grows, and one place has one.
+Rule 1: a message is recognised by our key in its metadata.
+Rule 2: a message with files has no key. It is recognised by the ids that Slack gave the files. A process that did not
+        upload them itself recognises it by the names and sizes of the files and by whether it has words, and leaves out
+        messages that are known to be others.
+Rule 3: a stream carries no key while it grows, and a place has only one stream.
 """
 
 from msgspec import Struct
@@ -19,9 +19,9 @@ IN_PROGRESS = "in_progress"
 class PartSearch(Struct, frozen=True):
     part: Part
     others: frozenset[str] = frozenset()
-    """Messages that are certainly others."""
+    """Ids of messages that are certainly not this part."""
     files: tuple[str, ...] = ()
-    """The ids of its files; none: they are not known here."""
+    """Slack's ids for its files; empty if this process does not know them."""
 
     def is_it(self, each: Message) -> bool:
         part = self.part

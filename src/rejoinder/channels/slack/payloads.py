@@ -1,8 +1,8 @@
-"""Parts as Slack takes them: pure, the same part always gives the same request (DU-4).
+"""Turns parts into Slack's requests: pure, the same part always gives the same request (DU-4).
 
 Rule 1: a part carries its key as metadata, so that it can be found again (CH-35).
-Rule 2: nothing in a text notifies anybody but those who are addressed: the renderer has escaped everything (CH-34).
-Rule 3: links are unfurled only where the agent asked for it; a reply is never broadcast to the channel (CH-31).
+Rule 2: a text notifies only the people who are addressed: the renderer has escaped everything else (CH-34).
+Rule 3: links are unfurled only if the agent asked for it; a reply is never broadcast to the channel (CH-31).
 """
 
 from typing import Any, Literal
@@ -13,11 +13,11 @@ from rejoinder.events import Part, Route
 KEY_EVENT = "rejoinder_part"
 KEY = "key"
 OPENING = "/open"
-"""What stands in the key of the opening of a draft."""
+"""The key of a draft's opening contains this."""
 
 Payload = dict[str, Any]
 Form = Literal["rich", "buttons", "text"]
-"""With tables and code as blocks, with no blocks but buttons, or with none."""
+"""Which blocks to send: tables, code and buttons, only buttons, or none."""
 SIMPLER: tuple[Form, ...] = ("buttons", "text")
 
 
@@ -51,13 +51,13 @@ def update(route: Route, message: str, part: Part, form: Form = "rich") -> Paylo
 
 def words(part: Part, form: Form = "buttons") -> Payload:
     text = addressed(part, part.text)
-    is_whole = bool(part.key) and OPENING not in part.key  # a draft would jump
+    is_whole = bool(part.key) and OPENING not in part.key  # in a draft, previews would make the text jump
     blocks = [] if form == "text" else blocks_of(part, text, whole=form == "rich" and is_whole)
     return {"text": text, "blocks": blocks} if blocks else {"text": text}
 
 
 def key_of(metadata: Any) -> str:
-    """Our key in the metadata of a message; empty if it has none."""
+    """Our key from the metadata of a message; empty if it has none."""
     if metadata is None or metadata.event_type != KEY_EVENT:
         return ""
     return str(metadata.event_payload.get(KEY, ""))

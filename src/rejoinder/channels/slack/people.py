@@ -1,4 +1,4 @@
-"""The names of people: Slack's events carry ids only, so each new one is asked for once (IN-1)."""
+"""The names of people: Slack's events carry only ids, so each new id is looked up once (IN-1)."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ from rejoinder.events import Inbound
 log = logging.getLogger(__name__)
 
 SECONDS = 1.0
-"""A message waits no longer for a name: it has to be acknowledged in time (CH-5)."""
+"""A message waits for a name at most this long: it has to be acknowledged in time (CH-5)."""
 MOST = 2000
 KEPT_SECONDS, UNKNOWN_SECONDS = 3600.0, 60.0
 
@@ -34,7 +34,7 @@ class People:
         self._known: Bounded[str, tuple[PersonName, float]] = Bounded(MOST)
 
     async def name(self, messages: Iterable[Inbound]) -> tuple[Inbound, ...]:
-        """The same messages, with the names of who wrote them."""
+        """The same messages, with the names of their senders."""
         messages = tuple(messages)
         ids = {message.sender.id for message in messages if not message.sender.display_name}
         wanted = [id for id in ids if id[:1] in ("U", "W") and not self._is_fresh(id)]
@@ -43,7 +43,7 @@ class People:
         return tuple(map(self._named, messages))
 
     def called(self, id: str) -> str:
-        """The name of somebody who has been asked for before."""
+        """The name of a person who has been looked up before."""
         known = self._known.get(id)
         return known[0].display_name if known is not None else ""
 

@@ -1,10 +1,10 @@
 """How far each place, a channel or a thread, has been read: pure.
 
-Rule 1: a place moves forward only, and never past a message that could not be stored: after a gap history is read from
-        there (CH-30).
-Rule 2: while others take a share of the events (`share`), and in a place whose history could not be read, only what
-        is read from history moves a place forward: an event says nothing of those before it.
-Rule 3: what was delivered is remembered for a while, so that a message that comes by two ways is delivered once.
+Rule 1: the position in a place only moves forward, and never past a message that could not be stored: after a gap,
+        history is read from there (CH-30).
+Rule 2: while other programs take a share of the events (`share`), and in a place whose history could not be read, only
+        messages from history move the position: an event does not prove that those before it arrived.
+Rule 3: delivered messages are remembered for a while, so that a message that arrives in two ways is delivered once.
 """
 
 from collections.abc import Iterable
@@ -15,14 +15,14 @@ from rejoinder.events import Inbound
 
 MOST_REMEMBERED = 5000
 MOST_READ = 150
-"""After a gap the places that were active last are read."""
+"""After a gap, this many places are read: those that were active last."""
 MOST_NEW = 50
-"""How many of them may be places from which nothing has come yet."""
+"""How many of these may be places from which no message has come yet."""
 BETWEEN = "/"
 ON_ITS_WAY = 120
-"""Seconds that a message may take at most until it is stored, while others that were said later are."""
+"""Seconds: a message may be stored at most this much later than messages that were written after it."""
 BY_OUR_CLOCK = ("native", "button")
-"""Slack does not say when a command was given or a button pressed."""
+"""Entries whose time is that of our own clock: Slack does not say when a command was given or a button pressed."""
 
 
 def place_of(message: Inbound) -> str:
@@ -36,18 +36,19 @@ def split(place: str) -> tuple[str, str | None]:
 
 
 def later(one: str, other: str) -> bool:
-    """Whether one timestamp is after the other; Slack pads none of them."""
+    """Whether one timestamp is later than the other; Slack does not pad them."""
     return number(one) > number(other)
 
 
 def number(ts: str) -> tuple[int, int]:
-    """As it is compared; what is no timestamp comes before all."""
+    """A timestamp as a value to compare; anything that is not a timestamp comes first."""
     seconds, _, rest = ts.partition(".")
     return (int(seconds) if seconds.isdecimal() else 0, int(rest.ljust(6, "0")[:6]) if rest.isdecimal() else 0)
 
 
 def in_order(messages: Iterable[Inbound]) -> list[Inbound]:
-    """What came together, as it was said in each chat: Slack promises no order for what it sends again."""
+    """Messages that arrived together, in the order of each chat: Slack does not promise an order when it sends
+    again."""
     found = list(messages)
     by_chat: dict[str, list[int]] = {}
     for at, message in enumerate(found):
@@ -70,30 +71,30 @@ class Places:
         self._delivered: Bounded[str, None] = Bounded(MOST_REMEMBERED)
 
     def recall(self, stored: dict[str, str], began: str) -> None:
-        """`began`: when somebody listened for the first time."""
+        """`began`: when a gateway listened for the first time."""
         self._began = began
         for place, ts in stored.items():
             if place not in self._read or later(ts, self._read[place]):
                 self._read[place] = ts
 
     def recall_new(self, places: Iterable[str], ts: str) -> None:
-        """Places of which nothing is known yet, `MOST_NEW` at a time: they count as read up to then."""
+        """Adds places that are not known yet, `MOST_NEW` at a time; they count as read up to `ts`."""
         for place in [each for each in places if each not in self._read][:MOST_NEW]:
             self._read[place] = ts
 
     @property
     def heard_until(self) -> str:
-        """Up to here everything was stored that was said in a place of which nothing is known: what was said there
-        later went to a process that did not store it."""
+        """Until when an unknown place counts as read: a message there from before this time would have been stored, and
+        a later one went to a process that did not store it."""
         newest = max(self._read.values(), key=number, default="")
         return max(self._began, f"{number(newest)[0] - ON_ITS_WAY}.000000", key=number)
 
     def share(self, *, is_shared: bool) -> None:
-        """Whether events may go to others instead of us."""
+        """Sets whether events may go to other programs instead of us."""
         self._is_shared = is_shared
 
     def fresh(self, messages: Iterable[Inbound]) -> list[Inbound]:
-        """Those that were not delivered yet, each once."""
+        """The messages that were not delivered yet, each once."""
         found: dict[str, Inbound] = {}
         for message in messages:
             if message.event_id not in self._delivered:
@@ -110,7 +111,7 @@ class Places:
                 continue
             place = place_of(message)
             if not is_history and (self._is_shared or place in self._unread):
-                if place not in self._read:  # from now on its history is read
+                if place not in self._read:  # from now on the history of this place is read
                     moved[place] = self.heard_until
                 continue
             before = moved.get(place) or self._read.get(place, "")
@@ -126,22 +127,22 @@ class Places:
             self._missed.pop(message.event_id, None)
 
     def missed(self, messages: Iterable[Inbound]) -> None:
-        """They could not be stored: their places stay where they are until they come again or are read."""
+        """These could not be stored: their places stay where they are until the messages come again or are read."""
         for message in messages:
             if message.entry == "text":
                 self._missed[message.event_id] = (place_of(message), message.message_id)
 
     @property
     def has_missed(self) -> bool:
-        """Whether history has something that we may not have."""
+        """Whether the history may have messages that we do not have."""
         return bool(self._missed or self._unread)
 
     def not_read(self, place: str) -> None:
-        """Its history could not be read, and is to be read later from where it was."""
+        """The history of this place could not be read, and has to be read later from the same position."""
         self._unread.add(place)
 
     def read_again(self, place: str) -> None:
-        """History was read up to now, so nothing is missing there."""
+        """The history was read up to now, so nothing is missing in this place."""
         self._unread.discard(place)
         self._missed = {id: where for id, where in self._missed.items() if where[0] != place}
 

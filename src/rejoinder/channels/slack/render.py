@@ -17,12 +17,12 @@ def render(source: str, tables: TableStyle) -> Rendering:
 
 
 def inert(source: str) -> str:
-    """The Markdown itself, for a stream, where Slack renders it: nothing in it notifies anybody."""
+    """The Markdown itself, made harmless, for a stream, which Slack renders: nothing in it notifies anybody."""
     return _LIVE.sub(rf"\1{ZERO_WIDTH_SPACE}", source)
 
 
 def written(twin: str) -> str:
-    """The Markdown as the agent wrote it, from what is inert; to be rendered, not to be sent."""
+    """The Markdown as the agent wrote it, recovered from the harmless form; to be rendered, not to be sent."""
     return _STILLED.sub(r"\1", twin)
 
 

@@ -1,9 +1,9 @@
 """Asks Slack until it answers, however long an outage lasts (DE-32), and says what only a person can fix (CH-13).
 
-Rule 1: a token that was never accepted stops the account, with a sentence that says how to go on; so does Socket Mode
-        that is off.
-Rule 2: everything else may pass: we ask again after pauses that grow, with jitter. This includes a token that was
-        accepted before and is refused now: the account pauses and says so.
+Rule 1: a token that was never accepted stops the account, with a sentence that says what to do; so does Socket Mode if
+        it is switched off.
+Rule 2: everything else may pass: we ask again after growing pauses with jitter. This includes a token that was accepted
+        before and is refused now: the account pauses and says so.
 """
 
 import asyncio
@@ -35,24 +35,24 @@ class Timings(Struct, frozen=True):
     longest_pause: float = 60.0
     connect: float = 10.0
     acknowledge: float = 2.5
-    """Slack takes an event for lost after three seconds (CH-5)."""
+    """After three seconds without an acknowledgement Slack considers an event lost (CH-5)."""
     ping: float = 5.0
     looks: tuple[float, ...] = (0.0, 10.0, 20.0)
     shares: tuple[float, ...] = (0.3, 0.7, 2.0, 4.0)
-    """Pauses before it is asked where a file stands that Slack has taken."""
+    """Pauses before Slack is asked which message shows a file that it has accepted."""
     watch: float = 0.5
     ghosts: float = 30.0
-    """How often history is read while another program takes a share of the events."""
+    """Seconds between two reads of the history while another program takes a share of the events."""
     recount: float = 60.0
-    """How long after another program was noticed we look whether it is still there."""
+    """Seconds after which we check whether another program that was noticed is still there."""
     idle_stream: float = 300.0
-    """How long a stream may stand still before it is stopped."""
+    """Seconds that a stream may go without growing before it is stopped."""
     no_events: float = 60.0
-    """How long after the start we look whether events are missing."""
+    """Seconds after the start until we check whether events are missing."""
 
 
 class RetryingCalls:
-    """Calls again until there is an answer, or until only a person can help."""
+    """Repeats a call until there is an answer, or until only a person can help."""
 
     def __init__(self, name: str, api: Api, pace: Timings, *, is_app_token: bool = False) -> None:
         self._name = name
@@ -75,7 +75,7 @@ class RetryingCalls:
         return answer
 
     async def ask_once(self, method: str, seconds: float) -> Ok:
-        """Asks only once: raises ChannelStopped even for what would pass by itself."""
+        """Asks only once, and raises ChannelStopped even for a temporary problem."""
         answer = await self._api.ask(method, {}, seconds)
         if isinstance(answer, Ok):
             return answer

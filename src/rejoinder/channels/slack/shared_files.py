@@ -1,4 +1,4 @@
-"""Files of other workspaces (Slack Connect): an event names only their ids, and the rest is asked for (CH-11)."""
+"""Files of other workspaces (Slack Connect): an event has only their ids, and the rest is looked up (CH-11)."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from rejoinder.events import Attachment, Inbound
 log = logging.getLogger(__name__)
 
 SECONDS = 1.0
-"""A message waits no longer for it: it has to be acknowledged in time (CH-5)."""
+"""A message waits for it at most this long: it has to be acknowledged in time (CH-5)."""
 
 
 class SharedFiles:
@@ -24,7 +24,7 @@ class SharedFiles:
         self._api = api
 
     async def describe(self, messages: Iterable[Inbound]) -> tuple[Inbound, ...]:
-        """The same messages, with what Slack tells of their files; what it does not tell in time is asked for again
+        """The same messages, with what Slack says about their files. What it does not say in time is looked up again
         when an agent reads the message."""
         return tuple(await asyncio.gather(*map(self._described, messages)))
 
@@ -35,7 +35,7 @@ class SharedFiles:
         return replace(message, attachments=tuple(known))
 
     async def ask(self, file: Attachment, seconds: float | None = None) -> Attachment:
-        """The file with its name and address; as it is where Slack does not tell."""
+        """The file with its name and address; unchanged if Slack does not say them."""
         if file.url:
             return file
         answer = await self._api.ask("files.info", {"file": file.id}, seconds)

@@ -1,10 +1,10 @@
 """Socket Mode: Slack's events over a socket that we open, by the SDK's client (CH-30).
 
-Rule 1: an envelope is acknowledged when what it says is stored, on the socket it came by (CH-5). What is not
-        acknowledged within three seconds Slack sends again.
-Rule 2: a socket is replaced before it is given up where Slack announces its end; else what came in between is read from
-        history.
-Rule 3: one consumer takes the envelopes of all sockets in order; the SDK would run them side by side.
+Rule 1: an envelope is acknowledged, on the socket it came by, when its contents are stored (CH-5). If it is not
+        acknowledged within three seconds, Slack sends it again.
+Rule 2: if Slack announces the end of a socket, the next one is opened before the old one is closed; otherwise messages
+        that came in between are read from history.
+Rule 3: one consumer takes the envelopes of all sockets in order; the SDK would handle them concurrently.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from rejoinder.crashpoint import crashpoint
 
 log = logging.getLogger(__name__)
 _quiet = logging.getLogger(f"{__name__}.sdk")
-_quiet.setLevel(logging.CRITICAL)  # what it tells with tracebacks we tell in a sentence
+_quiet.setLevel(logging.CRITICAL)  # we log its problems ourselves, as sentences instead of tracebacks
 
 GHOSTS = (
     "another program is connected with this app's token and takes a share of its messages; stop it, or give it an app "
@@ -44,16 +44,17 @@ TOO_MANY_SENTENCE = (
 REFRESH = ("refresh_requested", "warning")
 LONGEST_RECOUNT = 3600.0
 DRAIN_SECONDS = 4.0
-"""How long an old socket is kept for the acknowledgements of what came by it."""
+"""How long an old socket is kept open to acknowledge what came by it."""
 _envelope = msgspec.json.Decoder(Envelope)
 
 
 Take = Callable[[list[Envelope]], Awaitable[list[dict[str, Any] | None]]]
-"""What each is acknowledged with, which may be nothing; None: it is not acknowledged, and Slack sends it again."""
+"""Returns the payload that acknowledges each, which may be empty; None: it is not acknowledged, and Slack sends it
+again."""
 
 
 class EventSocket(SocketModeClient):
-    """One socket. It never reconnects by itself: the `SocketConnector` opens another."""
+    """One socket. It never reconnects by itself; the `SocketConnector` opens another."""
 
     def __init__(self, url: str, hear: Callable[["EventSocket", Envelope], None], ping: float) -> None:
         super().__init__(
@@ -74,7 +75,7 @@ class EventSocket(SocketModeClient):
         self.on_error_listeners.append(self._closed)
 
     async def enqueue_message(self, message: str) -> None:
-        """Called by the SDK for each frame, in order; its own queue would run them side by side."""
+        """Called by the SDK for each frame, in order; the SDK's own queue would handle them concurrently."""
         crashpoint("K1")
         try:
             envelope = _envelope.decode(message)
@@ -98,7 +99,7 @@ class EventSocket(SocketModeClient):
         try:
             await self.send_message(msgspec.json.encode({**said, "payload": payload} if payload else said).decode())
         except (ConnectionError, aiohttp.ClientError, AttributeError) as problem:
-            log.debug("it comes again: %s", problem)  # it is stored, and will be recognised
+            log.debug("it comes again: %s", problem)  # the message is stored, and will be recognised
 
     def end(self, reason: str) -> None:
         self.ended_because = self.ended_because or reason
@@ -106,7 +107,7 @@ class EventSocket(SocketModeClient):
         self.greeted.set()
 
     async def close(self) -> None:
-        """Whatever the socket says to it; the SDK's own leaves its session open where that fails."""
+        """Closes the HTTP session even if closing the socket fails; the SDK's own `close` would leave it open."""
         try:
             await super().close()
         except (OSError, aiohttp.ClientError) as problem:
@@ -125,7 +126,7 @@ class EventSocket(SocketModeClient):
 
 
 class SocketConnector:
-    """Keeps one socket open, and has taken what came by it."""
+    """Keeps one socket open, and passes on what arrives by it."""
 
     def __init__(self, name: str, calls: RetryingCalls, pace: Timings, catch_up: HistoryCatchUp) -> None:
         self._name = name
@@ -133,12 +134,12 @@ class SocketConnector:
         self._pace = pace
         self._catch_up = catch_up
         self._lines: list[EventSocket] = []
-        self._made: list[EventSocket] = []  # and not closed yet
+        self._made: list[EventSocket] = []  # all that are not closed yet
         self._queue: asyncio.Queue[tuple[EventSocket, Envelope]] = asyncio.Queue()
         self.last_sign: float | None = None
         self.trouble = ""
         self.ghosts = 0
-        """Sockets of this app that are not ours: each takes a share of the events."""
+        """How many sockets of this app are not ours; each takes a share of the events."""
         self._recount_after = pace.recount
 
     async def run(self, take: Take) -> None:
@@ -188,8 +189,8 @@ class SocketConnector:
             await asyncio.sleep(pause_after(failures, self._pace.first_pause, self._pace.longest_pause))
 
     async def _watch(self, line: EventSocket) -> None:
-        """Returns when the socket is to be replaced. That is also done to learn whether others are still there, which
-        Slack tells only a new one: a process that hung and was replaced leaves its socket for a while."""
+        """Returns when the socket has to be replaced. One reason is to learn whether other sockets are still there,
+        which Slack says only to a new one: a process that hung and was replaced leaves its socket open for a while."""
         pinged = line.last_ping_pong_time
         recount_at = monotonic() + self._recount_after if self.ghosts else None
         while await line.is_alive():
@@ -208,7 +209,7 @@ class SocketConnector:
             log.info("%s: the socket ended (%s); opening another", self._name, line.ended_because)
 
     async def _retire(self, line: EventSocket) -> None:
-        """Closes an old socket when what came by it is acknowledged, or cannot be any more."""
+        """Closes an old socket when everything that came by it is acknowledged, or can no longer be."""
         until = monotonic() + DRAIN_SECONDS
         while line.unacknowledged > 0 and monotonic() < until and await line.is_connected():  # noqa: ASYNC110
             await asyncio.sleep(self._pace.watch / 10)
@@ -280,7 +281,7 @@ class SocketEventSource:
         await together(board.run(take), catch_up.watch())
 
     async def check(self, section: str, seconds: float) -> str:
-        """Opens no socket: one that is only looked at would take a share of the events."""
+        """Opens no socket: even a socket for a check would take a share of the events."""
         await RetryingCalls(section, self._api, self._pace, is_app_token=True).ask_once(
             "apps.connections.open", seconds
         )

@@ -1,9 +1,9 @@
 """Native streams: a message that grows while an agent writes it, where the workspace has them (CH-32).
 
-Rule 1: a stream only grows. Where the words before have changed, it is stopped and the message is changed by an edit.
-Rule 2: streams take Markdown, not mrkdwn: the part's twin, or its text where that has no marks at all.
-Rule 3: a part with a key is the last word of its message: it stops the stream. A stream that has not grown for minutes
-        is stopped, too; should it go on, it is edited.
+Rule 1: a stream only grows. If its earlier words have changed, it is stopped, and the message is edited.
+Rule 2: streams take Markdown, not mrkdwn: the part's Markdown twin, or its text if that has no marks at all.
+Rule 3: a part with a key is the final form of its message: it stops the stream. A stream that has not grown for minutes
+        is stopped, too; if the message goes on, it is edited.
 """
 
 import asyncio
@@ -41,7 +41,8 @@ class Streams:
         self._team = team
 
     async def begin(self, part: Part, thread: str | None) -> Answer | None:
-        """None where there are no streams: they stand in threads, and in a channel Slack wants to know for whom."""
+        """None if there can be no stream: streams exist only in threads, and in a channel Slack wants to know for
+        whom."""
         if not self._has_streams or thread is None or part.choices or part.files or part.only_for is not None:
             return None
         payload = {"channel": part.route.chat, "thread_ts": thread}
@@ -56,7 +57,7 @@ class Streams:
         if isinstance(answer, Refused) and answer.error in NO_STREAMS:
             self._has_streams = False
             log.info(
-                "%s: there are no native streams here (%s); drafts are shown by edits", self._section, answer.error
+                "%s: this workspace has no native streams (%s); drafts are shown by edits", self._section, answer.error
             )
             return None
         if isinstance(answer, Refused) and isinstance(refusal(answer), Rejected):
@@ -67,7 +68,7 @@ class Streams:
         return answer
 
     async def watch(self, idle: float) -> None:
-        """Runs for ever: stops what does not grow any more."""
+        """Runs for ever, and stops streams that no longer grow."""
         while True:
             await asyncio.sleep(idle / 4)
             now = monotonic()
@@ -78,7 +79,8 @@ class Streams:
         return (route.chat, message) in self._shown
 
     async def show(self, route: Route, message: str, part: Part) -> Answer | None:
-        """Shows more of it; None where that cannot be done by growing: the stream is over, and an edit has to do it."""
+        """Shows more of the message. None: the change is not growth, so the stream is over and an edit has to show
+        it."""
         shown, markdown = self._shown[route.chat, message], _markdown(part)
         where = {"channel": route.chat, "ts": message}
         more = markdown[len(shown) :]
@@ -100,7 +102,7 @@ class Streams:
         return answer
 
     async def stop(self, route: Route, message: str) -> None:
-        """Stops a stream that an earlier process has left."""
+        """Stops a stream that an earlier process left open."""
         self.forget(route, message)
         await self._api.call("chat.stopStream", {"channel": route.chat, "ts": message})
 

@@ -1,7 +1,7 @@
-"""Converts Slack's notation of a text to what people see: pure.
+"""Converts Slack's notation to the text that people see: pure.
 
-`&`, `<` and `>` are escaped; what stands between angle brackets is a mention, a link or a special word. Mentions of
-people stay as they are written, `<@U1>`, so that an agent can point to the same person.
+`&`, `<` and `>` are escaped; angle brackets enclose a mention, a link or a special word. Mentions of people stay as
+they are written, `<@U1>`, so that an agent can point to the same person.
 """
 
 import re
@@ -18,18 +18,18 @@ _EVERYBODY = ("channel", "here", "everyone")
 
 
 def plain(text: str) -> str:
-    """The words as they were typed."""
+    """The text as it was typed."""
     return unescape(_BRACKETS.sub(lambda found: _shown(found[1]), text))
 
 
 def of_blocks(blocks: Iterable[dict[str, Any]]) -> str:
-    """The words of a message that has nothing but blocks, as other apps send them: a line for each."""
+    """The words of a message that consists only of blocks, as other apps send: one line for each block."""
     lines = (" ".join(_words(block)) for block in blocks)
     return "\n".join(line for line in lines if line.strip())
 
 
 def _words(value: Any, depth: int = 0) -> Iterator[str]:
-    """Everything that stands under `text`, in its order."""
+    """Every value of a `text` key, in order."""
     if depth > DEEPEST:
         return
     if isinstance(value, list):

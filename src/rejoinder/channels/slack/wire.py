@@ -1,4 +1,4 @@
-"""What we read of Slack's events, commands and presses: exactly these fields, whatever else comes."""
+"""The fields that we read of Slack's events, commands and presses; all others are ignored."""
 
 from typing import Any, TypeVar
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 Read = TypeVar("Read", bound=Struct)
 EXTRAS = frozenset({"attachments", "blocks", "bot_profile", "files", "metadata", "user_profile"})
-"""What a message can be read without."""
+"""Fields without which a message can still be read."""
 
 
 class File(Struct, frozen=True):
@@ -22,7 +22,7 @@ class File(Struct, frozen=True):
     """`slack_audio`: a clip that was recorded in Slack."""
     duration_ms: float | None = None
     mode: str = ""
-    """`tombstone` or `hidden_by_limit`: there is nothing to load."""
+    """If it is `tombstone` or `hidden_by_limit`, there is nothing to load."""
 
 
 class Edited(Struct, frozen=True):
@@ -123,7 +123,7 @@ class Authorization(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """The outer frame of an event; what it is about is read by its type."""
+    """The outer frame of an event; its type says how the inner event is read."""
 
     event: dict[str, Any] = {}
     authorizations: tuple[Authorization, ...] = ()
@@ -179,7 +179,7 @@ class Pressed(Struct, frozen=True):
 
 
 class Envelope(Struct, frozen=True):
-    """What Socket Mode sends."""
+    """A frame of Socket Mode."""
 
     type: str = ""
     envelope_id: str = ""
@@ -199,7 +199,7 @@ class Person(Struct, frozen=True):
 
 
 class History(Struct, frozen=True):
-    """Of conversations.history and conversations.replies."""
+    """The answer of conversations.history and conversations.replies."""
 
     messages: tuple[Message, ...] = ()
     response_metadata: dict[str, Any] = {}
@@ -210,8 +210,8 @@ class History(Struct, frozen=True):
 
 
 def read(given: Any, kind: type[Read]) -> Read:
-    """Slack writes null where it has nothing, and a strange attachment must not lose anybody's words. Raises
-    ValidationError for what cannot be read at all."""
+    """Reads it leniently: Slack writes null for missing values, and a strange attachment must not lose anybody's words.
+    Raises ValidationError for what cannot be read at all."""
     try:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError:
@@ -223,7 +223,7 @@ def read(given: Any, kind: type[Read]) -> Read:
 
 
 def history(given: dict[str, Any]) -> History:
-    """A page; a message that cannot be read is passed over."""
+    """A page of history; messages that cannot be read are skipped."""
     messages: list[Message] = []
     for each in given.get("messages") or ():
         try:
@@ -235,7 +235,7 @@ def history(given: dict[str, Any]) -> History:
 
 
 def _without(value: Any, names: frozenset[str]) -> Any:
-    """The same without null, and without these."""
+    """The same value without nulls, and without fields of these names."""
     if isinstance(value, dict):
         items: list[tuple[str, Any]] = list(value.items())  # type: ignore[reportUnknownMemberType]
         return {name: _without(each, names) for name, each in items if each is not None and name not in names}

@@ -30,7 +30,7 @@ class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     token: Annotated[Secret, Meta(examples=["${WORK_TOKEN}"])]
     """The token of this bot."""
     api_root: Url | None = None
-    """The Bot API server of this bot; unset: that of the section."""
+    """The Bot API server of this bot; unset: as the section says."""
     webhook_url: Annotated[Url, Meta(examples=["https://bot.example.org/work"])] | None = None
     """The public https address at which Telegram calls for this bot."""
     webhook_port: Port = 8767
@@ -105,9 +105,9 @@ SETUP = Setup(
     ),
     adds={"streaming": "preview", "on_unknown": "hold"},
     advice="""\
-  When the connection breaks while a message is sent, Telegram cannot be asked whether it arrived. `on_unknown` says
-  what happens then: "hold" never sends it twice, you and the person are told, and /resend repeats it; "resend" repeats
-  it at once: nothing is lost, now and then it is there twice. It is "hold" unless you change it in the file.""",
+  If the connection breaks while a message is sent, Telegram cannot be asked whether it arrived. `on_unknown` says
+  what happens then. "hold" never sends it twice: you and the person are told, and /resend repeats it. "resend" repeats
+  it at once: nothing is lost, but now and then a message appears twice. The default is "hold".""",
 )
 
 IDENTITY = Identity(

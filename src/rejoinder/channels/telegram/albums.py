@@ -1,7 +1,7 @@
 """Albums: Telegram sends each picture as a separate message, but people mean one.
 
-Rule 1: an album that may still grow waits, and so does what came after it in its chat, so that the order is kept.
-Rule 2: what waits is not confirmed: Telegram, or our store, has it and returns it after a crash.
+Rule 1: an album that may still grow waits, and so do later messages of its chat, so that the order is kept.
+Rule 2: updates that wait are not confirmed: Telegram or our store keeps them, and returns them after a crash.
 Rule 3: time is an argument; nothing here reads a clock.
 """
 
@@ -31,7 +31,8 @@ class AlbumSorter:
         self._seen: dict[str, _Growth] = {}
 
     def sort(self, updates: Sequence[Update], now: float) -> SortedUpdates:
-        """What can be delivered, and what has to wait. The caller passes updates that waited again in the next call."""
+        """Returns what can be delivered and what has to wait. The caller passes waiting updates again in the next
+        call."""
         growing = self._growing(updates, now)
         if not growing:
             return SortedUpdates(tuple(updates))
@@ -75,7 +76,8 @@ class _Growth(Struct, frozen=True):
 
 
 def album_of(update: Update) -> str:
-    """Empty if it is in none. An edit is in none: it changes one picture and does not send the album again."""
+    """The update's album; empty if it is in none. An edit is in none: it changes one picture and does not send the
+    album again."""
     message = update.message or update.channel_post
     return message.media_group_id if message is not None else ""
 

@@ -22,13 +22,13 @@ from rejoinder.secret import Secret
 
 CALL_SECONDS = 30.0
 SLOWEST = 100_000
-"""Bytes a second at which a file is still waited for."""
+"""Bytes a second: a file gets the time that it would need at this speed."""
 
 _response = msgspec.json.Decoder(Response)
 
 
 class Api:
-    """One bot at one Bot API server. It never raises for what the network or Telegram does."""
+    """One bot at one Bot API server. It raises nothing, whatever the network or Telegram does."""
 
     def __init__(self, root: str, token: Secret, seconds: float = CALL_SECONDS) -> None:
         self._root = root.rstrip("/")
@@ -38,12 +38,12 @@ class Api:
         self._http = HttpClient(self._root, token, {"Content-Type": "application/json"})
 
     async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
-        """The answer; the call is given up after `seconds`."""
+        """Calls a method; the call is given up after `seconds`."""
         address = f"{self._root}/bot{self._token.reveal()}/{method}"
         connecting = self._connecting if seconds is None else connect_timeout(seconds)
         body = msgspec.json.encode(payload)
         try:
-            with timeout(self._seconds if seconds is None else seconds):  # aiohttp's own costs twice as much
+            with timeout(self._seconds if seconds is None else seconds):  # aiohttp's own way costs twice as much
                 response = await self._http.post(address, body, connecting)
                 answer_unread()
                 return _read(response, await read_all(response))
@@ -78,7 +78,7 @@ class Api:
 
     @property
     def server(self) -> str:
-        """Where it is called, for people."""
+        """The server's address, for messages to people."""
         return server_of(self._root)
 
     async def close(self) -> None:

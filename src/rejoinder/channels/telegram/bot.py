@@ -48,14 +48,14 @@ FRAMES_IN_A_GROUP = (6, 0.2)
 """Telegram takes about twenty sends and edits a minute in a group, counted together. A bot that exceeds that is blocked
 there for half a minute or more, so frames leave room for answers (DE-32)."""
 IDS_TRIED = 12
-"""How many ids an unconfirmed opening may have got: in a busy chat others have written meanwhile, and in direct
-chats the ids of all chats of the bot are one series."""
+"""How many ids to try when looking for an unconfirmed opening: in a busy chat others have written meanwhile, and the
+ids of all direct chats of the bot are one series."""
 TYPING_SECONDS = 5.0
-"""How long the sign is shown; a call that takes longer is of no use."""
+"""How long Telegram shows the typing sign; a call that takes longer is useless."""
 
 
 def _impossible(part: Part) -> Rejected | None:
-    """What Telegram cannot do, without asking it."""
+    """Rejects what Telegram is known to be unable to do, without calling it."""
     if part.only_for is not None and part.only_for != part.route.chat:
         return Rejected("Telegram cannot show a message of a group to one person only")
     if part.reply_to is not None and not part.reply_to.isdecimal():
@@ -98,7 +98,7 @@ class TelegramBot:
 
     @property
     def last_sign(self) -> float | None:
-        """By a webhook Telegram calls only when there is something to tell, so its silence means nothing."""
+        """With a webhook, Telegram calls only when there is something to deliver, so its silence means nothing."""
         return None if self._hook is not None else self._calls.last_sign
 
     @property
@@ -168,11 +168,11 @@ class TelegramBot:
         return await self._change("editMessageText", route, message, payloads.content(part))
 
     async def find_opening(self, part: Part, older: Sequence[str], newer: Sequence[str]) -> Outcome:
-        """Gives the ids that come next the text they would have: a bot can edit only messages of its own, and this one
-        is the only one of ours that may be there and is not known."""
+        """Tries to edit the messages with the next ids, giving them this part's text. A bot can edit only its own
+        messages, and the opening is the only one of ours that may be among them."""
         known = [int(each) for each in older if each.isdecimal()]
         if not known:
-            return Rejected("it is not known where to look for it")
+            return Rejected("there is no known message from which to look for it")
         first = max(known) + 1
         for message in range(first, first + IDS_TRIED):
             if str(message) in newer:
@@ -214,7 +214,7 @@ class TelegramBot:
             log.debug("%s: the typing sign was not shown: %s", self._section, answer)
 
     def previews(self, route: Route) -> bool:
-        """Only in direct chats, whose ids are positive."""
+        """Previews exist only in direct chats, whose ids are positive."""
         return self._has_previews and route.chat.isdecimal()
 
     def frame_rate(self, route: Route) -> tuple[int, float] | None:

@@ -1,4 +1,4 @@
-"""Chats that Telegram has told us to leave alone for a while (DE-32): until then we make no call for them at all."""
+"""Chats that Telegram has told us to leave alone for a while (DE-32): until that time we make no call for them."""
 
 
 class ClosedChats:

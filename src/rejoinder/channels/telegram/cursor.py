@@ -1,4 +1,4 @@
-"""How far Telegram has been read, and what it tells us only once: stored in the messages' transaction (DU-1).
+"""How far Telegram has been read, and what it tells us only once; stored in the messages' transaction (DU-1).
 
 For a bot that polls this is just a number, unless there is more to keep.
 """
@@ -11,7 +11,8 @@ class Cursor(Struct, frozen=True, omit_defaults=True):
     offset: int | None = None
     """The next update; None with a webhook."""
     waiting: tuple[Raw, ...] = ()
-    """With a webhook: what waits for its album, in Telegram's own bytes, since only we have it."""
+    """With a webhook: updates that wait for the rest of their album, in Telegram's own bytes, since only we have
+    them."""
     moved: dict[int, int] = {}
     """Groups that have become supergroups: their new ids, by the old ones."""
 
@@ -27,6 +28,6 @@ def read_cursor(kept: str | None) -> Cursor:
         return Cursor()
     if kept.isdecimal():
         return Cursor(int(kept))
-    if kept.startswith("["):  # an older format, which kept nothing but `waiting`
+    if kept.startswith("["):  # an older format, which held only `waiting`
         return Cursor(waiting=tuple(msgspec.json.decode(kept, type=list[Raw])))
     return msgspec.json.decode(kept, type=Cursor)

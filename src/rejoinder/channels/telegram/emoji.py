@@ -1,4 +1,4 @@
-"""Telegram takes a fixed set of reactions; what is not in it is sent as the nearest that is (OD-71)."""
+"""Telegram accepts a fixed set of reactions; for any other emoji the nearest of them is sent (OD-71)."""
 
 from functools import cache
 

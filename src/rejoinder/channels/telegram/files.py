@@ -1,7 +1,8 @@
 """Files as the Bot API takes them (ME-10): one by the method of its kind, several as an album. Pure.
 
-Rule 1: what Telegram cannot play in its own player goes as a document: it would be refused, or shown as one anyway.
-Rule 2: documents and audio stand only with their like; if one of an album has to be a document, all are.
+Rule 1: a file that Telegram's player cannot play is sent as a document: otherwise it would be refused, or shown as one
+        anyway.
+Rule 2: an album cannot mix documents or audio with other kinds; if one file has to be a document, all are.
 """
 
 from typing import Any, Final
@@ -55,11 +56,11 @@ def request(part: Part, files: tuple[OutgoingFile, ...]) -> tuple[str, dict[str,
 
 
 def _duration(part: Part, kind: FileKind) -> dict[str, int]:
-    """Of what is played: clients show it before they have loaded a byte."""
+    """The duration of a file that is played: clients show it before they have loaded a byte."""
     seconds = part.files[0].seconds if part.files and kind in _PLAYED else None
     return {} if not seconds else {"duration": max(1, round(seconds))}
 
 
 def fields(payload: dict[str, Any]) -> dict[str, str | bytes]:
-    """A payload as a form has it: words as they are, everything else as JSON."""
+    """A payload as form fields: strings as they are, everything else as JSON."""
     return {name: value if isinstance(value, str) else msgspec.json.encode(value) for name, value in payload.items()}

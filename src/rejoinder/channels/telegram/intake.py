@@ -60,8 +60,8 @@ class Intake:
         return cursor
 
     async def take(self, updates: Sequence[Update], cursor: Cursor | None) -> None:
-        """Returns when they are durable. Then Telegram is told that a button press was noticed; in a group only once it
-        is decided what to tell the person. With None the cursor does not move."""
+        """Returns when they are durable. Then button presses are acknowledged to Telegram; in a group only once it is
+        decided what to tell the person. With None the cursor does not move."""
         if self._moves.heard(updates) and cursor is None:
             cursor = Cursor()
         messages = [heard for members in gather(updates) if (heard := self._hear(members)) is not None]

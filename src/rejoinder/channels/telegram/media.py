@@ -1,4 +1,4 @@
-"""What comes with the text of a message: files by their ids, fetched when they are needed, and small facts."""
+"""What comes with the text of a message: files by their ids, fetched when they are needed, and things like places."""
 
 from rejoinder.channels.telegram.wire import File, Message
 from rejoinder.events import Attachment, FileKind
@@ -7,7 +7,7 @@ from rejoinder.events import Attachment, FileKind
 _USUAL = {"photo": "image/jpeg", "voice": "audio/ogg", "video": "video/mp4", "video_note": "video/mp4"}
 _NAMED = ("audio", "voice", "video", "video_note")
 _KINDS: dict[str, FileKind] = {"voice": "voice", "video_note": "voice", "audio": "audio"}
-"""A video note is recorded to be heard, as a voice note is."""
+"""A video note is meant to be heard, like a voice note."""
 
 
 def attachments(message: Message) -> tuple[Attachment, ...]:
@@ -36,7 +36,7 @@ def _sticker(file: File) -> Attachment:
 
 
 def told(message: Message) -> tuple[str, ...]:
-    """What is neither text nor a file, in words for the agent."""
+    """The parts of a message that are neither text nor files, in words for the agent."""
     facts: list[str] = []
     if (venue := message.venue) is not None:
         where = f"{venue.location.latitude}, {venue.location.longitude}"

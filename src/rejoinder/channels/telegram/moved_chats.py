@@ -1,7 +1,7 @@
 """Groups that have become supergroups: Telegram gives them another id, but people mean the same group.
 
 Rule 1: messages are sent to the group's current id; settings and sessions keep its former id.
-Rule 2: its old messages stayed behind: the same message number means another message in the new group.
+Rule 2: old messages stay in the old group: the same message number means a different message in the new group.
 Rule 3: Telegram reports a move only once, so it is kept with the cursor.
 """
 

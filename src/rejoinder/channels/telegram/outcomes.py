@@ -1,7 +1,7 @@
 """What Telegram's answer to a call means for us (DE-31): one table of its refusals.
 
-Rule 1: a request that was not written cannot have been obeyed: it may be sent again.
-Rule 2: a request that was written and not answered may have been carried out: nobody knows.
+Rule 1: a request that was not written cannot have been carried out, so it may be sent again.
+Rule 2: a request that was written but not answered may have been carried out: nobody knows.
 Rule 3: descriptions are matched by the words that have stayed the same over the years.
 """
 
@@ -18,7 +18,7 @@ class Ok(Struct, frozen=True):
 
 
 class Refused(Struct, frozen=True):
-    """Telegram said no, in its own words."""
+    """Telegram refused the call, with its description of the reason."""
 
     code: int
     description: str
@@ -26,13 +26,13 @@ class Refused(Struct, frozen=True):
     moved_to: int | None = None
     """The group has become a supergroup, under this id."""
     foreign: bool = False
-    """These are not Telegram's words: a proxy on the way has answered, and Telegram has not seen the request."""
+    """Whether a proxy on the way answered instead of Telegram, which has not seen the request."""
 
 
 Answer = Ok | Refused | NotSent | NoResponse
 
 UPGRADED = "group chat was upgraded to a supergroup chat"
-"""The answer to a call that names a message which stayed behind in the old group."""
+"""The answer to a call that names a message that stayed in the old group."""
 
 # The first row whose pattern is found in the description applies.
 REFUSALS: tuple[tuple[int, str, Refusal], ...] = (
@@ -51,7 +51,7 @@ REFUSALS: tuple[tuple[int, str, Refusal], ...] = (
     (400, r"not enough rights|have no rights|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED|thread not found|TOPIC_", "gone"),
     (401, r"", "account"),
     (403, r"", "gone"),
-    (404, r"", "gone"),  # the token was accepted at the start, so it is not the bot that is unknown
+    (404, r"", "gone"),  # the token was accepted at the start, so the unknown thing is not the bot
 )
 
 ALREADY_SO = re.compile("message is not modified|message to delete not found")

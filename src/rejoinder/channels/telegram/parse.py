@@ -1,7 +1,7 @@
 """Turns Telegram's updates into the gateway's messages: pure, tested on recorded payloads.
 
-Rule 1: an event's id is made of the message's id, never of the update's: the same message under a new update id is
-        the same event (DU-1).
+Rule 1: an event's id is derived from the message's id, never from the update's: the same message under a new update id
+        is the same event (DU-1).
 Rule 2: only what the sender wrote is the sender's text. Forwards, and messages made by an inline bot, are somebody
         else's words (IN-6).
 Rule 3: an anonymous admin of a group and a channel write as a chat: that chat is the sender, and not the bot that
@@ -28,7 +28,7 @@ from rejoinder.channels.telegram.wire import Chat as WireChat
 from rejoinder.events import Chat, ChatKind, EarlierMessage, Forward, Inbound, Mention, Quote, Sender
 
 START = "/start"
-"""Sent by the button with which every chat with a bot begins: the person did not type it, and wants an overview."""
+"""Sent by the button that begins every chat with a bot: the person did not type it, and wants an overview."""
 _KINDS: dict[str, ChatKind] = {"private": "direct", "channel": "channel"}
 
 
@@ -41,7 +41,7 @@ class BotIdentity(Struct, frozen=True):
 
 
 def parse(update: Update, me: BotIdentity) -> Inbound | None:
-    """None if the update is not a message, as when a person joins or pins."""
+    """None if the update is not a message, for example when a person joins or pins."""
     if update.callback_query is not None:
         return _pressed(update.callback_query, me)
     if update.message_reaction is not None:
@@ -161,7 +161,7 @@ def _quote(message: Message) -> Quote | None:
         return Quote(there, str(author.id) if author else None, _author_name(origin), quoted, elsewhere=True)
     target = message.reply_to_message
     if target is None or target.forum_topic_created is not None:
-        return None  # in a topic every message replies to the one that opened it
+        return None  # in a topic, every message replies to the one that opened the topic
     author = target.sender_chat or target.from_
     name = _title(target.sender_chat) if target.sender_chat else _full_name(target.from_) if target.from_ else ""
     said = quoted or target.text or target.caption

@@ -1,9 +1,9 @@
-"""Parts as the Bot API takes them: pure, the same part always gives the same request (DU-4).
+"""Turns parts into requests of the Bot API: pure, the same part always gives the same request (DU-4).
 
-Rule 1: entities, never a parse mode: nothing has to be escaped, nothing can fail to parse.
+Rule 1: formats are sent as entities, never with a parse mode: nothing has to be escaped, nothing can fail to parse.
 Rule 2: @name notifies the person of that name. Unless that person is addressed, the name is shown as code, which
         notifies nobody and leaves the words as they are (DE-34).
-Rule 3: a reply goes to the message that was meant, or is refused: it is never sent as an ordinary message instead.
+Rule 3: a reply goes to the intended message or is refused; it is never sent as an ordinary message instead.
 """
 
 import re
@@ -16,7 +16,7 @@ import msgspec
 from rejoinder.events import Choice, Entity, MenuCommand, Part, Route
 
 GENERAL_TOPIC = "1"
-"""The topic of a forum that is addressed by omitting the topic."""
+"""The general topic of a forum; it is addressed by leaving out the topic."""
 LONGEST_DATA = 64
 MOST_COMMANDS, LONGEST_HELP = 100, 256
 MOST_ENTITIES = 100
@@ -36,7 +36,7 @@ def message(part: Part) -> Payload:
 
 
 def around(part: Part) -> Payload:
-    """Where it goes, and how, whatever it is."""
+    """The fields that a text and a file share: where it goes, whether it is silent, what it replies to."""
     payload = place(part.route)
     if part.silent:
         payload["disable_notification"] = True

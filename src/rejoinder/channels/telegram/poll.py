@@ -3,7 +3,7 @@
 Rule 1: the offset is the cursor, and moves in the transaction that stores the messages (DU-1).
 Rule 2: the offset never passes an update that waits for the rest of its album. Later updates are delivered anyway,
         and are recognised when Telegram sends them again.
-Rule 3: if the store takes nothing, nothing is confirmed, and the same request is made again later (DU-15).
+Rule 3: if the store accepts nothing, nothing is confirmed, and the same request is made again later (DU-15).
 """
 
 import asyncio
@@ -57,7 +57,7 @@ async def poll(calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
             try:
                 await intake.take(fresh, None if following is None else Cursor(following))
             except StoreUnavailable as problem:
-                log.debug("%s", problem)  # the store has logged it once
+                log.debug("%s", problem)  # the store logs it once itself
                 await asyncio.sleep(pace.first_pause)
                 continue
             confirming = following != offset

@@ -1,4 +1,4 @@
-"""Answers to pressed buttons: what is said to the person alone is shown in a window over the chat (CH-10)."""
+"""Answers to pressed buttons: a text for this person only is shown in a window over the chat (CH-10)."""
 
 import logging
 from datetime import datetime, timedelta
@@ -15,12 +15,12 @@ log = logging.getLogger(__name__)
 METHOD = "answerCallbackQuery"
 SECONDS = 5.0
 VALID = timedelta(minutes=10)
-"""For how long a press is worth an answer: Telegram does not say how long it takes one."""
+"""For how long we try to answer a press; Telegram does not say for how long it accepts an answer."""
 LONGEST = 200
 
 
 def answerable(heard: Inbound, query: str, now: datetime) -> Inbound:
-    """A press in a group: what is said to it is for the person alone. In a direct chat it is said in the chat."""
+    """In a group, the answer to a press is shown only to the person. In a direct chat it is an ordinary message."""
     if heard.chat.kind == "direct":
         return heard
     return replace(heard, reply_context=ReplyContext(query, now + VALID, private=True))
@@ -32,7 +32,7 @@ class Presses:
         self._api = api
 
     async def notice(self, query: str) -> None:
-        """Telegram shows that the button is being pressed until it is told that this was noticed."""
+        """Acknowledges a press; until then Telegram shows the button as busy."""
         await self._api.call(METHOD, {"callback_query_id": query}, SECONDS)
 
     async def say(self, query: str, text: str) -> Outcome:
@@ -43,5 +43,5 @@ class Presses:
             return Delivered("")
         if isinstance(answer, Refused) and "query" in answer.description.lower():
             log.debug("%s: a press was not answered: %s", self._section, answer.description)
-            return Delivered("")  # it is too late, or it was answered before the process was killed
+            return Delivered("")  # it is too late, or the press was answered before the process was killed
         return failure(answer)

@@ -1,7 +1,7 @@
 """Repairs JSON that is not quite what Telegram documents.
 
-Other servers than Telegram's own send fields that are null, and some clients send half an emoji. An update that we
-cannot read would come again and again, and hold up all that follows it.
+Servers other than Telegram's own send null fields, and some clients send half an emoji. An update that we could not
+read would come again and again, and hold up everything after it.
 """
 
 import json
@@ -14,7 +14,7 @@ from msgspec import Raw
 from rejoinder.unicode_repair import repair_text
 
 DEEPEST = 100
-_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)  # a string first: what is in it nests nothing
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)  # strings first: brackets inside them do not nest
 _any = msgspec.json.Decoder(Raw)
 
 
@@ -33,7 +33,7 @@ def _rewritten(text: str) -> bytes:
 
 
 def _shallow(text: str) -> str:
-    """The JSON with null in the place of each list and object below the deepest level."""
+    """The JSON with each list and object below the deepest level replaced by null."""
     kept: list[str] = []
     depth = since = 0
     for found in _BRACKET.finditer(text):

@@ -1,8 +1,8 @@
 """Asks Telegram until it answers, however long an outage lasts (DE-32).
 
-Rule 1: what only a person can fix stops the account, with a sentence that says how: a token that was never accepted,
-        or a second program that reads the same bot.
-Rule 2: everything else may pass: we ask again after pauses that grow, with jitter, so that not all bots come back at
+Rule 1: a problem that only a person can fix stops the account, with a sentence that says how: a token that was never
+        accepted, or a second program that reads the same bot.
+Rule 2: everything else may pass: we ask again after growing pauses, with jitter, so that not all bots come back at
         once. This includes a token that was accepted before and is refused now: the account pauses and says so.
 """
 
@@ -42,7 +42,7 @@ class Timings(Struct, frozen=True):
 
 
 class RetryingCalls:
-    """Calls again until there is an answer, or until only a person can help."""
+    """Repeats a call until there is an answer, or until only a person can help."""
 
     def __init__(self, name: str, api: Api, pace: Timings) -> None:
         self._name = name
@@ -67,7 +67,7 @@ class RetryingCalls:
         return answer.result
 
     async def ask_once(self, method: str, seconds: float) -> Raw:
-        """Asks only once: raises ChannelStopped even for what would pass by itself."""
+        """Asks only once, and raises ChannelStopped even for a temporary problem."""
         answer = await self._api.call(method, {}, seconds)
         if isinstance(answer, Ok):
             return answer.result

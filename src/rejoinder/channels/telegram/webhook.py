@@ -1,9 +1,9 @@
 """The webhook: Telegram calls us, and takes our answer as a receipt.
 
 Rule 1: a caller that does not know the secret, or announces too large a body, is refused before any of it is read.
-Rule 2: we answer 200 when the message is durable, never before (DU-1); else Telegram sends it again.
-Rule 3: the rest of an album comes only after the receipt for its first picture. So we keep what waits for its album, in
-        the cursor, and resume from there after a crash.
+Rule 2: we answer 200 when the message is durable, never before (DU-1); otherwise Telegram sends it again.
+Rule 3: the rest of an album comes only after the receipt for its first picture. So the cursor keeps the pictures that
+        wait for their album, and we resume from there after a crash.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class WebhookAddress(Struct, frozen=True):
 
 async def serve_webhook(hook: WebhookAddress, calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
     """Runs for ever."""
-    secret = secrets.token_urlsafe(32)  # a new one with each start
+    secret = secrets.token_urlsafe(32)  # new at each start
     receiver = Receiver(intake, pace)
     await receiver.resume()
     where = Address(hook.host, hook.port, urlsplit(hook.url).path or "/", "webhook_host and webhook_port")
@@ -109,7 +109,7 @@ class Receiver:
 
 
 async def _taken(request: web.Request, secret: str, receiver: Receiver) -> web.Response:
-    shown = request.headers.get(SECRET_HEADER, "").encode("utf-8", "surrogateescape")  # any bytes may come
+    shown = request.headers.get(SECRET_HEADER, "").encode("utf-8", "surrogateescape")  # the header may hold any bytes
     if not hmac.compare_digest(shown, secret.encode()):
         raise web.HTTPUnauthorized
     raw = await body_of(request)

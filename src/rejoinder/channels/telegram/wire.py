@@ -17,7 +17,7 @@ class User(Struct, frozen=True):
     first_name: str = ""
     last_name: str = ""
     username: str = ""
-    can_read_all_group_messages: bool = False  # of the bot itself only
+    can_read_all_group_messages: bool = False  # only for the bot itself
 
 
 class Chat(Struct, frozen=True):
@@ -53,7 +53,7 @@ class TextQuote(Struct, frozen=True):
 
 
 class ExternalReply(Struct, frozen=True):
-    """A message of another chat or topic that is answered here; its text comes only as a quote."""
+    """A message of another chat or topic that this one replies to; its text comes only as a quote."""
 
     origin: Origin
     chat: Chat | None = None
@@ -69,7 +69,7 @@ class File(Struct, frozen=True):
     mime_type: str = ""
     file_size: int | None = None
     duration: float | None = None
-    """Seconds that it plays."""
+    """Its length in seconds."""
     emoji: str = ""
     is_animated: bool = False
     is_video: bool = False
@@ -182,7 +182,7 @@ class Update(Struct, frozen=True):
 
 
 UPDATES = tuple(name for name in Update.__struct_fields__ if name != "update_id")
-"""What we ask for: exactly what we read. Telegram sends reactions only if they are named."""
+"""The updates that we request: exactly those that we read. Telegram sends reactions only if they are named here."""
 
 
 class ResponseParameters(Struct, frozen=True):
@@ -207,6 +207,6 @@ class Stored(Struct, frozen=True):
 
 
 class Sent(Struct, frozen=True):
-    """What we read of a message that Telegram took."""
+    """The fields that we read of a message that Telegram accepted."""
 
     message_id: int

@@ -15,11 +15,12 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The chat of `rejoinder chat`."""
 
     dm: DirectAccess = "open"
-    """Who may write directly: whoever sits at the terminal."""
+    """Who may write directly: anybody at the terminal."""
 
 
 def open_channel(name: str, settings: Settings, agent: str = "agent") -> Channel:
-    """A screen if a person sits at a terminal, else plain lines without escape codes. `agent`: the one that answers."""
+    """A screen if a person sits at a terminal, otherwise plain lines without escape codes. `agent`: the answering
+    one."""
     dumb = os.environ.get("TERM", "dumb") in ("dumb", "unknown", "")
     if sys.stdin.isatty() and sys.stdout.isatty() and not dumb:
         from rejoinder.channels.terminal.screen import Screen  # noqa: PLC0415 - a pipe needs no terminal library

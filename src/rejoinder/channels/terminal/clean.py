@@ -1,4 +1,4 @@
-"""What people and agents wrote, made harmless for a terminal.
+"""Makes the text of people and agents harmless for a terminal.
 
 Text must not move the cursor, retitle the window, fake keyboard input or reverse the text around it. A character that
 could do so is replaced by a visible sign: ESC by ␛, a lone surrogate by �.
@@ -6,8 +6,8 @@ could do so is replaced by a visible sign: ESC by ␛, a lone surrogate by �.
 
 import re
 
-# C0 except tab and newline, DEL, C1, surrogates (which cannot be sent to a terminal), and what overrides the
-# direction of the text around it.
+# C0 except tab and newline, DEL, C1, surrogates (which cannot be sent to a terminal), and characters that override
+# the direction of the text around them.
 _HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MARKS = re.compile(r"\*\*|`+|^#+ |^> ", re.MULTILINE)
 _LINE_ENDS = re.compile("\r\n|[\u2028\u2029\u0085]")

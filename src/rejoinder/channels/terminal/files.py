@@ -1,4 +1,4 @@
-"""Files of an agent in a terminal: each is put into a folder, and the message says where."""
+"""Files of an agent in a terminal: each is saved in a folder, and the message says where."""
 
 import asyncio
 import tempfile
@@ -14,13 +14,13 @@ FILES = FileLimits(2 << 30, album=20)
 
 
 class ChatFolder:
-    """One for each chat; it stays when the chat has ended."""
+    """A folder for each chat; it stays after the chat has ended."""
 
     def __init__(self) -> None:
         self._path: Path | None = None
 
     async def with_paths(self, part: Part, files: tuple[OutgoingFile, ...]) -> Part:
-        """The part as words alone."""
+        """The part as text only."""
         lines = [f"{file.name} ({in_words(file.size)}): {await self._saved(file)}" for file in files]
         return replace(part, text="\n".join(filter(None, (part.text, *lines))), files=())
 
@@ -34,7 +34,7 @@ class ChatFolder:
 
 
 def _free(folder: Path, name: str) -> Path:
-    """A file of this name, or of one with a number before it."""
+    """Opens a new file of this name, or with a number before the name if there is one already."""
     number, path = 1, folder / name
     while True:
         try:

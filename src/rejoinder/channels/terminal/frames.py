@@ -1,4 +1,4 @@
-"""Draws whole frames: what changes on the screen changes in one write, so nothing flickers."""
+"""Draws whole frames: each change of the screen is one write, so nothing flickers."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"  # synchronised output; a terminal that does not know it ignores it
+BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"  # synchronised output; terminals without it ignore the code
 
 
 class Frames(Vt100_Output):
@@ -20,7 +20,7 @@ class Frames(Vt100_Output):
 
     @contextmanager
     def frame(self) -> Generator[None]:
-        """Holds back what is drawn until all of it is there; a terminal with synchronised output does the same."""
+        """Holds back a frame until all of it is drawn; a terminal with synchronised output does the same."""
         self._holding = True
         self.write_raw(BEGIN)
         try:

@@ -1,4 +1,4 @@
-"""From text to rows of a terminal: light Markdown, wrapped at words, measured in cells.
+"""Lays out text as rows of a terminal: light Markdown, wrapped at words, measured in cells.
 
 A row is a list of (style, text). Lines are laid out one by one; only the open code fence carries over from one to the
 next. A line that is still being written is drawn as if its bold or code were closed, so nothing jumps when it is.

@@ -15,14 +15,14 @@ from prompt_toolkit.layout.processors import AfterInput, ConditionalProcessor, T
 SIGN = "› "
 INVITATION = "say hello"
 TALLEST = 6
-LONGEST_PASTE = 2000  # a longer one is folded: a prompt of a megabyte helps nobody
+LONGEST_PASTE = 2000  # a longer paste is folded: a prompt of a megabyte helps nobody
 
 
 class Prompt:
     def __init__(
         self, *, enter: Callable[[str], bool], interrupt: Callable[[], None], leave: Callable[[], None]
     ) -> None:
-        """`enter` takes what was typed and says whether it was of use; `interrupt` is Ctrl-C on an empty line."""
+        """`enter` takes the typed text and returns whether it was accepted; `interrupt` is Ctrl-C on an empty line."""
         self._enter = enter
         self._interrupt = interrupt
         self._leave = leave

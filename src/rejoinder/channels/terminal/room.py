@@ -42,7 +42,7 @@ class TerminalRoom:
         return _inbound(channel, self.add(text), text.encode("utf-8", "replace").decode("utf-8"), reply_to)
 
     def command(self, channel: str, text: str) -> Inbound:
-        """What a key means, as a command; it was not typed, so it is not a message of the chat."""
+        """The command for a key; it was not typed, so it is not a message of the chat."""
         self._commands += 1
         return replace(_inbound(channel, f"key-{self._commands}", text, None), entry="native")
 

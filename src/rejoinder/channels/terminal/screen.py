@@ -1,6 +1,6 @@
-"""The chat as a person sees it: what was said scrolls up, what is being written stands live above the prompt.
+"""The chat as a person sees it: finished messages scroll up, growing ones are shown live above the prompt.
 
-What people and agents wrote reaches the terminal only through a `ScreenBlock`, which makes it harmless.
+The text of people and agents reaches the terminal only through a `ScreenBlock`, which makes it harmless.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ STYLE = Style.from_dict(
     }
 )
 GATEWAY = "rejoinder"
-"""The name above answers to commands; the agent's name stands only above what the agent says."""
+"""The name above answers to commands; the agent's name is shown only above what the agent says."""
 HINTS = ("Ctrl-C stops", "Ctrl-D leaves", "/reply m2 text", "Alt-Enter new line")
 REDRAW_AFTER = 0.02  # seconds; what arrives meanwhile is drawn together
 BELOW = TALLEST + 2  # rows kept free for the prompt and its hint
@@ -163,7 +163,7 @@ class Screen:
         return Delivered(handle)
 
     def _show_own(self, handle: str, text: str, reply_to: str | None) -> None:
-        """The user's own words stand beside their head if they fit; a blank line sets the turn off."""
+        """The person's own words are shown on the line of their head if they fit; a blank line sets the turn off."""
         self._newest = handle
         head = self._head(handle, ("class:you", "you"), reply_to)
         beside: Row = [*head, ("", f"  {text}")]
@@ -173,7 +173,7 @@ class Screen:
         self._draw()
 
     def _show_refused(self, line: str, advice: str) -> None:
-        """The line leaves the prompt, or the next one would be glued to it; so it is repeated with the reason."""
+        """Shows the line again with the reason. It cannot stay in the prompt: the next line would be glued to it."""
         self._transcript.add(ScreenBlock([("class:note", f"{INDENT}not sent: {advice}")], line))
         self._draw()
 
@@ -194,7 +194,7 @@ class Screen:
     # --- how it is drawn --------------------------------------------------------------------------
 
     def _draw(self) -> None:
-        """Moves what is final into the scrollback, above what is live, in one frame."""
+        """Moves finished rows into the scrollback, above the live ones, in one frame."""
         if self._drawing is not None:
             self._drawing.cancel()
             self._drawing = None

@@ -1,15 +1,15 @@
-"""What stands above the prompt and may still change.
+"""The rows above the prompt that may still change.
 
-Rule 1: blocks keep the order in which they began; only the top can move to the scrollback, and it does so for good.
-Rule 2: a block that is being written stays as long as it fits, so it can still be taken back; what does not
-        fit moves to the scrollback line by line.
-Rule 3: it knows no terminal: a width and a height come in, rows go out.
+Rule 1: blocks keep the order in which they began; only the top one can move to the scrollback, and it never comes back.
+Rule 2: a block that is being written stays as long as it fits, so it can still be taken back; lines that no longer fit
+        move to the scrollback one by one.
+Rule 3: it does not use the terminal: it is given a width and a height and returns rows.
 """
 
 from rejoinder.channels.terminal.clean import clean
 from rejoinder.channels.terminal.layout import Row, lay_out, wrap
 
-LONGEST_LINE = 1000  # a longer one is laid out in parts, so that adding a piece never lays out a megabyte again
+LONGEST_LINE = 1000  # a longer text is laid out in parts, so that adding a piece never lays out a megabyte again
 LONGEST_OPENING = 200
 INDENT = "   "
 TAB = "    "
@@ -115,7 +115,7 @@ class Scrollback:
             self._blocks.remove(block)
 
     def settle(self, width: int, height: int) -> list[Row]:
-        """The rows that move to the scrollback now: what is complete on top, and what no longer fits."""
+        """The rows that move to the scrollback now: complete ones at the top, and those that no longer fit."""
         rows: list[Row] = []
         while self._blocks and self._blocks[0].complete:
             rows += self._blocks.pop(0).rows(width)

@@ -1,4 +1,4 @@
-"""What a line typed into the terminal means; the terminal's own two commands are defined here."""
+"""Interprets lines that are typed into the terminal, and defines the terminal's own two commands."""
 
 import re
 from collections.abc import Container

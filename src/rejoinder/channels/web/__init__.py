@@ -1,4 +1,4 @@
-"""The chat page as a platform of its own: rooms in the gateway's store, sockets that resume, a channel on top.
+"""The chat page as its own platform: rooms in the gateway's store, sockets that resume, a channel on top.
 
 The pages and their server are in `rejoinder.web`; this package knows frames, not how they travel.
 """
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 UPLOAD_LIMIT = 20 << 20
 FILES = FileLimits(2 << 30, album=20)
-"""What agents may send; `gateway.max_file_mb` allows less."""
+"""Limits for files that agents send; `gateway.max_file_mb` may lower them."""
 SHORTEST_TOKEN = 12
-"""Characters of a token that other machines may try to guess."""
+"""The least number of characters of a token that other machines may try to guess."""
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -37,7 +37,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     port: Port = 8765
     """The port to listen on; 0 takes a free one."""
     token: Secret | None = None
-    """The login token; unset: made at the first start and printed once, where one is needed."""
+    """The login token; unset: if one is needed, it is made at the first start and printed once."""
     hosts: tuple[Text, ...] = ()
     """Names by which browsers reach the page, besides localhost and addresses: behind a proxy, its name."""
     trusted_proxies: Annotated[tuple[Network, ...], Meta(examples=[["127.0.0.1"]])] = ()
@@ -50,15 +50,15 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     faces: dict[str, Text] = {}
     """The emoji of an agent, by its name; without one its initials are shown."""
     dm: DirectAccess = "open"
-    """Who may write directly: whoever may open the page."""
+    """Who may write directly: everybody who may open the page."""
     groups: GroupAccess = "open"
-    """Rooms of the page."""
+    """Which rooms of the page are served."""
     require_mention: bool = False
     """In rooms the agent answers only when mentioned or replied to."""
 
     @property
     def is_exposed(self) -> bool:
-        """Whether people come from other machines: they need a login."""
+        """Whether people can come from other machines; then they need a login."""
         return bool(self.trusted_proxies) or not _is_loopback(self.host)
 
     def problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -66,7 +66,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             try:
                 ip_network(proxy, strict=False)
             except ValueError as wrong:
-                yield ("trusted_proxies", index), f"this is not an address and no network: {wrong}"
+                yield ("trusted_proxies", index), f"this is neither an address nor a network: {wrong}"
         if self.token is not None and len(self.token.reveal()) < SHORTEST_TOKEN and self.is_exposed:
             yield (
                 ("token",),
@@ -89,8 +89,8 @@ def open_channel(
     wake: str = "lead",
     menu: tuple[MenuCommand, ...] = (),
 ) -> "WebChannel":
-    """`agents`: all agents; several share a lobby. `wake`: which agents take a message that names none in a room; the
-    page shows it, and this menu."""
+    """`agents`: all agents; several share a lobby. `wake`: which agents take a message that names none in a room. The
+    page shows this and `menu`."""
     from rejoinder.channels.web.avatars import EVERYBODY, OWNER, agent_member  # noqa: PLC0415
     from rejoinder.channels.web.channel import WebChannel  # noqa: PLC0415 - reading the settings needs no journal
 
@@ -103,7 +103,7 @@ def open_channel(
 
 
 async def check(settings: Settings, running: str | None) -> str:
-    """Whether its port is free."""
+    """Checks whether the port is free."""
     from rejoinder.channels.web.port import bind  # noqa: PLC0415 - only here and by the server
 
     if running is not None:
@@ -113,7 +113,7 @@ async def check(settings: Settings, running: str | None) -> str:
 
 
 async def chat_problem(log: RoomLogReader, chat: str, agents: Collection[str]) -> str:
-    """Why there is no such room; empty where there is, or may be."""
+    """Why there is no such room; empty if there is one, or may be."""
     from rejoinder.channels.web.journal import room_problem  # noqa: PLC0415 - reading the settings needs no journal
 
     return await room_problem(log, chat, agents)

@@ -1,4 +1,4 @@
-"""What the gateway does in the rooms: posts, completes, deletes and marks messages, and reacts to them."""
+"""The gateway's own actions in the rooms: it posts, completes, deletes and marks messages, and reacts to them."""
 
 from collections.abc import Callable, Collection
 
@@ -19,7 +19,7 @@ from rejoinder.room_log import RoomEntry, RoomLog
 
 
 class SentMessage(Struct, frozen=True):
-    """One of our messages, and whether it still grows."""
+    """One of our messages, and whether it is still growing."""
 
     message: Message
     audience: str | None
@@ -27,15 +27,15 @@ class SentMessage(Struct, frozen=True):
 
 
 class NoTarget(Exception):
-    """The message that a part replies to does not exist: nothing was written."""
+    """The message that a part replies to does not exist; nothing was written."""
 
 
 def no_such_room(id: str) -> str:
-    return f"there is no room {id}; its id is what its address ends with, after the #"
+    return f"there is no room {id}; the id of a room is the end of its address, after the #"
 
 
 def can_be_direct_chat(id: str, agents: Collection[str]) -> bool:
-    """Whether it is the direct chat of a person with one of the agents, though it may not have been opened yet."""
+    """Whether this is the id of a direct chat of a person with one of the agents, even if it was never opened."""
     agent, _, person = id.partition("~")
     return agent in agents and (person == OWNER or person == person_id(person, agents))
 
@@ -64,7 +64,7 @@ class Answers(Records):
         self.blobs = blobs
 
     async def _files(self, ids: tuple[str, ...]) -> tuple[File, ...]:
-        """Those that are there."""
+        """The files of these ids that still exist."""
         found = [await self.blobs.find(id) for id in ids]
         return tuple(file_of(blob) for blob in found if blob is not None)
 
@@ -77,7 +77,8 @@ class Answers(Records):
         growing: bool,
         begun: Callable[[SentMessage], None] = lambda _: None,
     ) -> SentMessage | None:
-        """The message of this part, made now or before; None if there is no such room. Raises `NoTarget`.
+        """Returns this part's message, which it posts unless it was posted before; None if there is no such room.
+        Raises `NoTarget`.
 
         `begun`: called before anybody is told of a message that grows.
         """
@@ -136,7 +137,7 @@ class Answers(Records):
     async def complete(
         self, id: str, text: str, choices: tuple[Choice, ...] | None, then: Callable[[], None] = lambda: None
     ) -> bool:
-        """Sets the whole text of one of our messages, if it is not so already. False if there is no such message."""
+        """Sets the whole text of one of our messages, unless it is the same. False if there is no such message."""
         kept = await reading.message(self.log, id)
         if kept is None:
             return False
@@ -166,7 +167,8 @@ class Answers(Records):
         return True
 
     async def _deleted(self, kept: LoggedMessage) -> NewEvent:
-        """A message with a thread under it stays in its place without its words: nothing else leads to the thread."""
+        """Deletes a message. If it has a thread, it stays in its place without its words: nothing else leads to the
+        thread."""
         was = kept.message
         stays = bool(await self.log.replies((was.id,), kept.entry.audience or ""))
         nothing = Message(was.id, was.room, was.author, was.at, 0, "", was.thread, gone=stays)
@@ -199,7 +201,7 @@ class Answers(Records):
 
     @retry_on_conflict
     async def was_heard(self, message: str, words: str) -> None:
-        """What was heard in a person's voice note."""
+        """Stores the transcript of a person's voice note."""
         kept = await reading.message(self.log, message)
         if kept is not None:
             await self._record(*self._marked(kept, replace(kept.message, transcript=words)))
@@ -219,13 +221,13 @@ class Answers(Records):
         return tuple([await self._said(message) for message in found])
 
     async def end_abandoned_messages(self, left: tuple[RoomEntry, ...]) -> None:
-        """Ends the messages that the last owner of their rooms left growing; the gateway may complete them later."""
+        """Ends messages that the last owner of their rooms left growing; the gateway may complete them later."""
         for entry in left:
             await self._end_growing(entry.id)
 
     @retry_on_conflict
     async def _end_growing(self, id: str) -> None:
-        """Reads it again each time: its last owner may have completed it just now."""
+        """Reads the message again on each attempt: its last owner may have completed it just now."""
         kept = await reading.message(self.log, id)
         if kept is None or kept.entry.state != "growing":
             return

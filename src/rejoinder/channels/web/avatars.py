@@ -1,4 +1,4 @@
-"""Who is who on the page: ids made from names, and how members look by default, always the same."""
+"""The identity of members on the page: ids made from names, and a default look that is always the same."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ from rejoinder.unicode_repair import one_line, repair_text
 
 OWNER = "you"
 OWNER_SHOWN, OWNER_SEEN = "You", "Owner"
-"""The owner who has given no name, on their own page and on the others'."""
+"""The name of an owner who has given none, on the owner's own page and on everybody else's."""
 EVERYBODY = "all"
 NAMELESS = "Nameless"
 TOO_LIKE = 40
@@ -42,7 +42,7 @@ def person_member(person: Person) -> Member:
 
 
 def seen_by_others(member: Member) -> Member:
-    """The owner is "You" to nobody else."""
+    """An owner without a name is "You" only on their own page."""
     nameless = member.id == OWNER and member.name == OWNER_SHOWN
     return replace(member, name=OWNER_SEEN, face=face(OWNER, OWNER_SEEN)) if nameless else member
 
@@ -50,8 +50,8 @@ def seen_by_others(member: Member) -> Member:
 def person_id(name: str, agents: Iterable[str]) -> str:
     """The id of a person with this name: never the owner's, and never an agent's.
 
-    Names that differ only in upper and lower case, or in spaces and dashes, are one person; all others are different
-    people, also those of which an id can show nothing, such as an emoji.
+    Names that differ only in upper and lower case, or in spaces and dashes, are the same person. All other names are
+    different people, even those that leave nothing for an id, such as an emoji.
     """
     said = "-".join(unicodedata.normalize("NFC", name).casefold().split())
     plain = re.sub(r"[\W_]+", "-", said).strip("-")
@@ -62,7 +62,7 @@ def person_id(name: str, agents: Iterable[str]) -> str:
 
 
 def person_named(name: str, agents: Iterable[str]) -> Person:
-    """Somebody who goes by this name. Who is called like the owner or an agent is shown as somebody else."""
+    """The person with this name. If the owner or an agent has the same name, the person is shown as a guest."""
     shown = one_line(repair_text(name)) or NAMELESS
     like = _is_reserved(shown.casefold(), agents)
     return Person(person_id(name, agents), f"{shown} (guest)" if like else shown)

@@ -50,7 +50,7 @@ from rejoinder.errors import StoreUnavailable
 
 HELLO_SECONDS = 20.0
 EVER = range(2**53)
-"""Numbers that an event may have: JavaScript counts no further."""
+"""Numbers that an event may have; JavaScript cannot count further."""
 MOST_MISTAKES = 20
 
 Receive = Callable[[], Awaitable[str | None]]
@@ -58,7 +58,7 @@ Receive = Callable[[], Awaitable[str | None]]
 
 
 class WelcomeFacts(Struct, frozen=True):
-    """What is the same in every `welcome`."""
+    """The part that is the same in every `welcome`."""
 
     version: str
     commands: tuple[Command, ...]
@@ -67,12 +67,12 @@ class WelcomeFacts(Struct, frozen=True):
 
 
 class KnowsSubagents(Protocol):
-    """Who knows the sub-agents of a room, and tells each person of those they may know of."""
+    """Knows the sub-agents of a room, and shows each person those that they may see."""
 
     async def listed(self, room: Room, person: str) -> tuple[Subagent, ...]: ...
 
     async def log(self, room: Room, person: str, subagent: str) -> tuple[tuple[SubagentLine, ...], bool] | None:
-        """The latest of its log, and whether there is more; None: there is no such run for this person."""
+        """The latest lines of its log, and whether there are earlier ones; None: this person can see no such run."""
         ...
 
 
@@ -88,8 +88,8 @@ class BrowserSession:
     async def greet(self, receive: Receive, login: Person | None = None) -> BrowserConnection | int:
         """Waits for `hello` and adds the browser to the hub, or returns the close code if it cannot.
 
-        `login`: whose login the browser has; its person is the one at the browser, whatever name it says. Without a
-        login people say themselves who they are: no name is the owner, and no name makes one the owner.
+        `login`: the person whose login the browser has, whatever name it sends. Without a login, people say themselves
+        who they are: a person without a name is the owner, and no name that a person types is the owner's.
         """
         try:
             async with asyncio.timeout(HELLO_SECONDS):
@@ -102,7 +102,7 @@ class BrowserSession:
         if hello.protocol != PROTOCOL:
             return OTHER_PROTOCOL
         if login is not None and login.id in self._journal.agents:
-            return LOGGED_OUT  # an agent has been given this id since: they are invited again under another name
+            return LOGGED_OUT  # an agent has this id now, so the person has to be invited again under another name
         person = self._who(hello.name, login)
         connection = BrowserConnection(person.id)
         try:
@@ -123,17 +123,18 @@ class BrowserSession:
     async def _welcome(
         self, connection: BrowserConnection, me: Member, hello: Hello, known_by: Literal["name", "login"]
     ) -> None:
-        """What happens while the rooms are read is held back, and follows the welcome, if it is not in it already."""
+        """Sends the welcome. Events that happen while the rooms are read are held back and sent after it, unless it
+        contains them already."""
         log = self._journal.log
         connection.hold()
         self._hub.join(connection)
         is_known = hello.journal == self._journal.id and hello.seq is not None and hello.seq in EVER
         since = hello.seq if is_known else None
         found = await log.overview(me.id, since, reading.MOST_RESUMED)
-        people = await reading.people(log, PEOPLE)  # last: whoever joined since then is in it, and is told of once more
+        people = await reading.people(log, PEOPLE)  # last: includes people who joined meanwhile
         resumed = found.missed is not None and since is not None and since <= found.state.seq
         growing = self._hub.seen_growing(me.id)
-        # A growing message that the browser has missed comes in its place below, after what was said before it.
+        # A growing message that the browser has missed is sent below, in its place among the other messages.
         last = since if resumed and since is not None else found.state.seq
         connection.tell(
             Welcome(
@@ -161,7 +162,7 @@ class BrowserSession:
             connection.put(event.frame if snapshot is None else _posted(event, snapshot.snapshot))
 
     async def hear(self, connection: BrowserConnection, receive: Receive) -> None:
-        """Does what the browser asks, in order, until it is gone."""
+        """Carries out the browser's requests, in order, until the browser is gone."""
         mistakes = 0
         while connection.closed is None and (text := await receive()) is not None:
             try:

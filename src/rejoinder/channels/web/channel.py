@@ -22,9 +22,9 @@ from rejoinder.room_log import ChannelStorage, RoomEntry
 
 OWN_ID = "rejoinder"
 AT_ONCE = 500
-"""Events that are read at once."""
+"""The most events to read in one go."""
 PAUSE = 1.0
-"""Seconds before the log is read again when it could not be."""
+"""Seconds before the log is read again after a failure."""
 
 
 class WebChannel:
@@ -39,7 +39,7 @@ class WebChannel:
     own_name = OWN_ID
 
     journal: RoomJournal
-    """From `use_store` on."""
+    """Set by `use_store`."""
 
     def __init__(
         self,
@@ -86,8 +86,8 @@ class WebChannel:
     # --- in -----------------------------------------------------------------------------------------
 
     async def listen(self, deliver: Inlet) -> None:
-        """What people say is in the gateway's inbox already, by the commit that put it into the log (DU-1): here events
-        are caught up with that were written, and that nobody was told of."""
+        """Passes on events that were written but never sent to the browsers. It delivers nothing: the commit that puts
+        a message into the log puts it into the gateway's inbox, too (DU-1)."""
         while not self._ended.is_set():
             await self.hub.gap.wait()
             self.hub.gap.clear()
@@ -101,7 +101,7 @@ class WebChannel:
                 self.hub.tell(browser_event(event))
 
     async def close(self) -> None:
-        """Tells the browsers to come back."""
+        """Closes the sockets; the browsers come back by themselves."""
         self._ended.set()
         self.hub.gap.set()
         self.hub.close()
@@ -130,7 +130,7 @@ class WebChannel:
         self.hub.growing.setdefault(sent.message.id, Growing(sent.message, sent.audience))
 
     async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
-        """The message names the files of the store: nothing has to be copied."""
+        """Nothing is copied: the message refers to the files in the store."""
         return await self._send(part, growing=False, files=tuple(map(shown_file, files)))
 
     async def fetch(self, file: Attachment, limit: int) -> bytes | None:
@@ -150,7 +150,7 @@ class WebChannel:
         return await self._complete(message, part.text, part.choices)
 
     async def _complete(self, message: str, text: str, choices: tuple[Choice, ...] | None) -> Outcome:
-        """The message stops growing in the same step in which the browsers are told."""
+        """The message stops growing in the same step in which the browsers learn of it."""
         ended = self.journal.complete(message, text, choices, lambda: self._grown(message))
         return await self._changed(message, ended)
 
@@ -167,7 +167,7 @@ class WebChannel:
         return await self._changed(message, self.journal.react_ours(message, who, emoji, remove))
 
     async def _only_agent(self, room: str) -> str:
-        """The agent meant if none is named: the only one in the room; empty if there are several."""
+        """The agent that a message without a name is for: the only one in the room; empty if there are several."""
         place = await reading.room(self.journal.log, room)
         return place.agents[0] if place is not None and len(place.agents) == 1 else ""
 
@@ -198,7 +198,7 @@ class WebChannel:
             self.hub.show(SubagentsChanged(room.id), reading.person_of(room))
 
     async def notify_operator(self, route: Route, text: str) -> None:
-        with suppress(StoreUnavailable):  # it is in the log too
+        with suppress(StoreUnavailable):  # it is in the log, too
             await self.journal.note(route.chat, route.thread, text)
 
     def shown_agent(self, agent: str) -> str:

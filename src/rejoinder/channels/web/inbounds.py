@@ -1,4 +1,4 @@
-"""What people and agents do on the page, as the gateway takes it. Pure: values in, values out."""
+"""Turns what people and agents do on the page into the gateway's inbounds. Pure: values in, values out."""
 
 import re
 from datetime import UTC, datetime
@@ -8,7 +8,7 @@ from rejoinder.channels.web.nouns import File, Message, Quoted, Room
 from rejoinder.events import Attachment, Chat, EarlierMessage, Entry, Inbound, Mention, Quote, Sender
 
 RECORDED = "voice-message"
-"""What the page calls what it records, before the dot."""
+"""The name, before the dot, that the page gives to its voice recordings."""
 _MENTION = re.compile(r"(?<![\w@])@([\w.-]*\w)")
 
 
@@ -26,7 +26,7 @@ def mentions(text: str, room: Room) -> tuple[Mention, ...]:
 
 
 def implied_mention(room: Room, agents: tuple[str, ...]) -> tuple[Mention, ...]:
-    """The agent meant if none is named: that of a direct chat. In a room the gateway decides (IN-25)."""
+    """The agent that a message without a name is for, in a direct chat. In a room the gateway decides (IN-25)."""
     return (Mention(room.agents[0]),) if len(agents) > 1 and room.agents and room.kind == "direct" else ()
 
 
@@ -43,8 +43,8 @@ def inbound(
     text: str | None = None,
     starter: EarlierMessage | None = None,
 ) -> Inbound:
-    """`event`: what the event is known by. `sender` and `text`, if they are not the message's own: who reacted, and
-    with what; or what a button says. `starter`: the message that began the thread.
+    """`event`: the id of the event. `sender` and `text`: given if they are not the message's own, as when somebody
+    reacts or presses a button. `starter`: the message that began the thread.
 
     A pressed button speaks for the person, as a reply to the message it belongs to.
     """
@@ -73,6 +73,6 @@ def inbound(
 
 
 def _attachment(file: File) -> Attachment:
-    """The page names what it records: a file with this name is a voice note of its sender."""
+    """The page gives its recordings a fixed name, so a file with this name is a voice note of its sender."""
     recorded = file.mime.startswith("audio/") and file.name.rpartition(".")[0] == RECORDED
     return Attachment(file.id, file.name, file.mime, file.size, kind="voice" if recorded else None)

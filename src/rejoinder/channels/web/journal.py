@@ -1,7 +1,7 @@
-"""The rooms of the page: what people do there.
+"""What people do in the rooms of the page.
 
-Rule 1: a request that a person repeats, or a part with the same key, changes things once and gets the same answer.
-Rule 2: what a person says is in the log and in the gateway's inbox by the same commit.
+Rule 1: a request that a person repeats, or a part with the same key, takes effect once and gets the same answer.
+Rule 2: one commit puts what a person says into the log and into the gateway's inbox.
 """
 
 import secrets
@@ -27,8 +27,8 @@ LOBBY = "lobby"
 async def room_problem(log: RoomLogReader, id: str, agents: Collection[str]) -> str:
     """Why a message to this room would be lost: the page does not have it. Empty where it has.
 
-    Before a page has been served nobody can tell. A room that the next gateway makes when it starts, with these agents,
-    is there already.
+    Before the page has been served for the first time, this is not known. A room that the next gateway would create
+    for these agents when it starts counts as existing.
     """
     served = await log.fact(PAGE, "agents")
     if served is None or await log.room(id) is not None:
@@ -44,10 +44,10 @@ class InvalidRequest(Exception):
 
 class RoomJournal(Answers):
     id = ""
-    """Of the log: a browser that has seen another one starts from the beginning."""
+    """The id of the log; a browser that has seen a different log starts from the beginning."""
 
     async def begin(self) -> LogState:
-        """Called once, before anything else. Returns where the log stands; what is told from then on follows that."""
+        """Called once, before anything else. Returns the state of the log, which later events follow."""
         state = await self.log.state()
         self.id = state.id
         agents = msgspec.json.encode(self._ids)
@@ -90,7 +90,7 @@ class RoomJournal(Answers):
     # --- rooms and people ---------------------------------------------------------------------------
 
     async def arrive(self, person: Person) -> Member:
-        """A person opens the page: they are known from now on, and have a direct chat with each agent."""
+        """Called when a person opens the page: from now on they are known, and have a direct chat with each agent."""
         member = person_member(person)
         happened: list[NewEvent] = []
         facts: tuple[Fact, ...] = ()
@@ -168,7 +168,7 @@ class RoomJournal(Answers):
         return message.id
 
     async def room_for_programs(self, id: str) -> Room | None:
-        """A room, or a person's direct chat, which is made if they have not opened the page yet."""
+        """A room, or a person's direct chat, which is created if they have not opened the page yet."""
         return await reading.room(self.log, id) or await self._room_of_nobody_yet(id)
 
     @retry_on_conflict
@@ -223,13 +223,13 @@ class RoomJournal(Answers):
         return id
 
     def _without_ours(self, reactions: tuple[Reaction, ...]) -> tuple[Reaction, ...]:
-        """The agents are asked again: what they gave to the old words goes, like their answers."""
+        """The reactions without those of agents: they were for the old words, and the agents are asked again."""
         left = (Reaction(each.emoji, tuple(who for who in each.who if who not in self.agents)) for each in reactions)
         return tuple(each for each in left if each.who)
 
     @retry_on_conflict
     async def stop(self, person: str, client: str, room_id: str, thread: str | None) -> str:
-        """Heard by the gateway as `/stop`, said to the agent that spoke last; nobody sees a message."""
+        """Passed to the gateway as `/stop` for the agent that spoke last; no message is shown."""
         if (known := await self._known(person, client)) is not None:
             return known
         room = await self._room_for(person, room_id)

@@ -1,8 +1,8 @@
-"""What browsers on other processes see at this moment: the words of a message that grows, and who is typing (SC-14).
+"""Live updates for browsers on other processes: the words of a growing message, and who is typing (SC-14).
 
-Rule 1: nothing here is kept. Where something is lost, the words stop, and the message is shown when it is complete.
-Rule 2: what waits to be told is merged, and there is a limit to it.
-Rule 3: news say how far the log was: they are shown after what was logged before them.
+Rule 1: nothing here is stored. If an update is lost, the text stops growing, and is shown when it is complete.
+Rule 2: waiting updates are merged, and their size is limited.
+Rule 3: each update says how far the log was, and is shown after everything that was logged before it.
 """
 
 import asyncio
@@ -16,18 +16,18 @@ from rejoinder.channels.base import MOST_LIVE_BYTES
 from rejoinder.channels.web.protocol import Delta, SubagentsChanged, TypingNow, encode
 
 ROOM = MOST_LIVE_BYTES - 100
-"""Bytes for the frames of one piece of news."""
+"""Bytes for the frames of one update."""
 PIECE = MOST_LIVE_BYTES // 8
-"""Characters of one piece of a text: in JSON, one may take six bytes."""
+"""Characters of one piece of a text; in JSON, a character may take six bytes."""
 MOST_WORDS = 64_000
-"""Characters that may wait; a message that would have more is not told of until it is complete."""
+"""Characters that may wait. A message that would exceed this is not updated any more until it is complete."""
 MOST_SIGNS = 100
 MOST_AHEAD = 200
-"""News that may wait for the log."""
+"""Updates that may wait for the log."""
 
 
 class TextGrew(Struct, frozen=True, tag="grew", array_like=True):
-    """A message was so long, in UTF-16 units, and has these words more."""
+    """A message that was `at` UTF-16 units long has grown by these words."""
 
     message: str
     at: int
@@ -35,7 +35,7 @@ class TextGrew(Struct, frozen=True, tag="grew", array_like=True):
 
 
 class LiveFrame(Struct, frozen=True, tag="sign", array_like=True):
-    """A frame for browsers: of one person, or of all but one."""
+    """A frame for the browsers of one person, or of everybody, or of everybody but one."""
 
     frame: str
     audience: str | None
@@ -59,18 +59,18 @@ class _Words:
 
 
 class LiveOutlet:
-    """What other processes are to be told next."""
+    """Collects the next updates for other processes."""
 
     def __init__(self) -> None:
         self._seq = 0
         self._words: dict[str, _Words] = {}
         self._waiting = 0
-        self._lost: set[str] = set()  # messages of which nothing more is told
+        self._lost: set[str] = set()  # messages that are not updated any more
         self._signs: dict[LiveFrame, None] = {}
         self._news = asyncio.Event()
 
     def logged(self, seq: int) -> None:
-        """This process has written the event of this number."""
+        """Called when this process has written the event with this number."""
         self._seq = max(self._seq, seq)
         self._news.set()
 
@@ -94,7 +94,7 @@ class LiveOutlet:
         self._news.set()
 
     def ended(self, message: str) -> None:
-        """It is complete: everybody finds it in the log."""
+        """Called when a message is complete: everybody finds it in the log."""
         self._lost.discard(message)
         self._forget(message)
 
@@ -103,7 +103,7 @@ class LiveOutlet:
             self._waiting -= sum(map(len, words.pieces))
 
     async def take(self) -> tuple[str, ...]:
-        """Waits for news; returns all there are, each at most `MOST_LIVE_BYTES`."""
+        """Waits for updates and returns all of them, each with at most `MOST_LIVE_BYTES` bytes."""
         await self._news.wait()
         self._news.clear()
         frames: list[TextGrew | LiveFrame] = [*self._signs, *self._grown()]
@@ -122,7 +122,7 @@ class LiveOutlet:
 
 
 def _packed(seq: int, frames: list[TextGrew | LiveFrame]) -> Iterator[str]:
-    """As few as possible; one at least, which says how far the log is."""
+    """As few updates as possible, but at least one, which says how far the log is."""
     together: list[TextGrew | LiveFrame] = []
     size = 0
     for frame in frames:
@@ -138,14 +138,14 @@ def _packed(seq: int, frames: list[TextGrew | LiveFrame]) -> Iterator[str]:
 
 
 class LiveInlet:
-    """What other processes tell, in its place among the events of the log."""
+    """Shows updates from other processes, in their place among the events of the log."""
 
     def __init__(self, show: Callable[[TextGrew | LiveFrame], None]) -> None:
         self._show = show
         self._ahead: deque[LiveNews] = deque(maxlen=MOST_AHEAD)
 
     def hear(self, said: str, told_to: int) -> bool:
-        """Returns whether the log has to be read first. What another version says that is not understood is ignored."""
+        """Returns whether the log has to be read first. An update of another version that cannot be read is ignored."""
         try:
             news = _decode(said)
         except msgspec.DecodeError:
@@ -158,7 +158,7 @@ class LiveInlet:
         return False
 
     def told(self, told_to: int) -> None:
-        """The log has been told so far."""
+        """Called when the browsers have all events of the log up to this one."""
         while self._ahead and self._ahead[0].seq <= told_to:
             for frame in self._ahead.popleft().frames:
                 self._show(frame)

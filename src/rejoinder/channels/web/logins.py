@@ -1,7 +1,7 @@
-"""The people whom the owner has invited: each has a login token of their own, of which only the hash is kept.
+"""The people whom the owner has invited: each has their own login token, of which only the hash is stored.
 
-Pure: what is kept of each by their id goes in, and what is to be kept comes out. The gateway and `rejoinder pair`
-beside it keep it as facts of the kind `LOGINS`.
+Pure: it takes the stored records by the people's ids, and returns records to store. The gateway, and a `rejoinder pair`
+that runs beside it, store them as facts of the kind `LOGINS`.
 """
 
 import hashlib
@@ -38,12 +38,12 @@ def new_token() -> str:
 
 
 def hashed(token: str) -> str:
-    """What is kept is random and long, so one round is enough: no dictionary contains it."""
+    """The hash of a token. Tokens are random and long, so one round is enough: no dictionary contains them."""
     return f"{HASH}{hashlib.sha256(token.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def is_hash(kept: str) -> bool:
-    """Whether it is one that we make today; an earlier version made others."""
+    """Whether this is a hash of today's form; an earlier version had another one."""
     return kept.startswith(HASH)
 
 
@@ -52,9 +52,10 @@ def invited(kept: Mapping[str, bytes]) -> tuple[Invited, ...]:
 
 
 def invite(kept: Mapping[str, bytes], name: str, agents: Iterable[str], now: int) -> tuple[Person, str, bytes]:
-    """The person, their token, which is not shown again, and what is kept of it. An earlier token of theirs ends.
+    """Returns the person, their token, which is not shown again, and the record to store. An earlier token of theirs
+    ends.
 
-    Raises `BadUse` for a name that nobody can have.
+    Raises `BadUse` for a name that is not allowed.
     """
     if not name.strip() or len(name) > LONGEST_NAME:
         raise BadUse(f"a name has 1 to {LONGEST_NAME} characters")

@@ -1,7 +1,7 @@
-"""What the frames of the chat are made of: who is there, where people talk, what was said.
+"""The records that frames of the chat are made of: people, rooms and messages.
 
-Rule 1: a page can draw each of them without asking for more.
-Rule 2: live frames and what `reading.py` reads back are made of the same records, so history looks as it looked live.
+Rule 1: a page can draw each record without asking for more.
+Rule 2: live frames and the history that `reading.py` reads use the same records, so both look the same.
 """
 
 from typing import Literal
@@ -29,7 +29,7 @@ class Member(Struct, frozen=True, omit_defaults=True):
 
 
 class Person(Struct, frozen=True):
-    """Who opened the page: by a login, or on this machine by the name that was typed."""
+    """The person who opened the page: known by a login, or on this machine by the name that was typed."""
 
     id: str
     name: str
@@ -42,9 +42,9 @@ class Room(Struct, frozen=True, omit_defaults=True):
     kind: Literal["direct", "group"]
     title: str
     agents: tuple[str, ...]
-    """Ids of the agents in it; the first takes what names no agent, unless configured otherwise."""
+    """Ids of the agents in it; the first takes messages that name no agent, unless configured otherwise."""
     unread: int = 0
-    """Messages of others after the person's read mark, threads included; only in `welcome`."""
+    """How many messages of others come after the person's read mark, including threads; only in `welcome`."""
     read: int = 0
     """The person's read mark, as the `seq` of the last message seen; only in `welcome`."""
     latest: "Message | None" = None
@@ -61,7 +61,7 @@ class Quoted(Struct, frozen=True, omit_defaults=True):
 
 
 class File(Struct, frozen=True):
-    """Something uploaded. `url` is a path of this server and always downloads; images may be shown from it."""
+    """An uploaded file. `url` is a path of this server and always downloads; images may be shown from it."""
 
     id: str
     name: str
@@ -85,12 +85,12 @@ class Thread(Struct, frozen=True):
 
 
 class Message(Struct, frozen=True, omit_defaults=True):
-    """A message as it stands now. `text` is Markdown and may hold anything: draw it, never trust it."""
+    """A message as it is now. `text` is Markdown and may contain anything: draw it, never trust it."""
 
     id: str
     room: str
     author: str
-    """Id of a member; empty: the gateway itself speaks."""
+    """Id of a member; empty if the gateway itself speaks."""
     at: int
     """Milliseconds since 1970."""
     seq: int
@@ -117,15 +117,15 @@ class Message(Struct, frozen=True, omit_defaults=True):
     answers: str = ""
     """The message that an agent answers with it."""
     transcript: str = ""
-    """What was heard in its voice note."""
+    """The transcript of its voice note."""
     outdated: bool = False
-    """What it answers was changed since."""
+    """The message that it answers was changed since."""
     stopped: bool = False
     """The agent was stopped, or interrupted by a further message, while it wrote."""
     note: bool = False
-    """A line for the operator that nobody said: why something was not done, or that an agent chose silence."""
+    """A line for the operator, not written by anybody: why something was not done, or that an agent chose silence."""
     gone: bool = False
-    """It was deleted, and stays in its place without its words because a thread hangs under it."""
+    """It was deleted, but stays in its place without its words because it has a thread."""
 
 
 class Subagent(Struct, frozen=True, omit_defaults=True):
@@ -134,7 +134,7 @@ class Subagent(Struct, frozen=True, omit_defaults=True):
     id: str
     name: str
     agent: str
-    """Id of the agent that works."""
+    """Id of the agent that is working."""
     state: Literal["running", "ended", "failed", "killed"]
     task: str
     started: int

@@ -1,4 +1,4 @@
-"""The port of the page, taken before anything else starts."""
+"""The port of the page, opened before anything else starts."""
 
 import errno
 import socket
@@ -9,7 +9,7 @@ BACKLOG = 512
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Takes the port before its address is printed. A port in use is an error that says what to do."""
+    """Opens the port before its address is printed. A port in use is an error that says what to do."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -1,6 +1,6 @@
-"""The frames between the chat page and the web channel: JSON texts on one WebSocket, told apart by `type`.
+"""The frames between the chat page and the web channel: JSON texts on one WebSocket, distinguished by `type`.
 
-Rule 1: what is durable has a sequence number `seq`. Numbers grow; not every number is sent to every browser.
+Rule 1: a durable event has a sequence number `seq`. Numbers grow; not every number is sent to every browser.
 Rule 2: a request carries an id made by the browser, `client`. The same id means the same request, for ever: a browser
         that is not sure whether a request arrived sends it again, and it is done once.
 Rule 3: a browser keeps the highest `seq` it has seen and sends it in `hello`; the server replays what it missed.
@@ -20,7 +20,7 @@ from rejoinder.events import Choice
 from rejoinder.unicode_repair import TOO_DEEP, repair_text
 
 PROTOCOL = 1
-"""Increased when an old page could not talk to a new server. A page that meets another number reloads itself."""
+"""Increased when an old page could not talk to a new server. A page that sees a different number reloads itself."""
 
 Id = Annotated[str, Meta(min_length=1, max_length=128)]
 Place = Annotated[int, Meta(ge=0, le=2**53)]
@@ -36,8 +36,8 @@ class Hello(Struct, frozen=True, tag_field="type", tag="hello"):
 
     protocol: int
     name: Annotated[str, Meta(max_length=40)] = ""
-    """The person at the browser; empty: the owner, shown as "You". Another name is another person. Who has logged in
-    is who the login says; the owner is shown by this name then."""
+    """The person at the browser; empty: the owner, shown as "You". A different name is a different person. With a
+    login, the login says who the person is, and this name is only the one that the owner is shown by."""
     seq: int | None = None
     """The highest `seq` seen; None: the browser keeps nothing and starts from the beginning."""
     journal: str = ""
@@ -80,7 +80,7 @@ class React(Struct, frozen=True, tag_field="type", tag="react"):
 
 
 class Press(Struct, frozen=True, tag_field="type", tag="press"):
-    """A button was pressed; only what one of the message's `choices` says is accepted."""
+    """A button was pressed; only the words of one of the message's `choices` are accepted."""
 
     client: Id
     message: Id
@@ -88,7 +88,8 @@ class Press(Struct, frozen=True, tag_field="type", tag="press"):
 
 
 class Stop(Struct, frozen=True, tag_field="type", tag="stop"):
-    """Stops the agent at work there, as `/stop` does, without a message; what it was saying becomes `stopped`."""
+    """Stops the agent that is working there, like `/stop` but without a message; its growing message becomes
+    `stopped`."""
 
     client: Id
     room: Id
@@ -154,7 +155,7 @@ class AskSubagentLog(Struct, frozen=True, tag_field="type", tag="subagent_log"):
 
 
 class Ping(Struct, frozen=True, tag_field="type", tag="ping"):
-    """Answered by `pong`; a page that hears nothing for long asks whether the connection is alive."""
+    """Answered by `pong`; a page that has received nothing for long asks whether the connection is alive."""
 
 
 FromBrowser = (
@@ -195,7 +196,7 @@ class Welcome(Struct, frozen=True, tag_field="type", tag="welcome"):
     version: str
     journal: str
     seq: int
-    """Where the journal stands; a page that was not resumed takes it as its highest `seq`."""
+    """The last number in the journal; a page that was not resumed takes it as its highest `seq`."""
     resumed: bool
     me: Member
     agents: tuple[Member, ...]
@@ -203,13 +204,14 @@ class Welcome(Struct, frozen=True, tag_field="type", tag="welcome"):
     rooms: tuple[Room, ...]
     commands: tuple[Command, ...]
     growing: tuple[Message, ...]
-    """Messages being written right now, with their text so far; with `resumed`, only those it has seen begin."""
+    """Messages being written right now, with their text so far; with `resumed`, only those whose beginning it has
+    seen."""
     upload_limit: int
     """Bytes of one file."""
     wake: str = "lead"
     """Which agents take a message in a room that names none: the first (`lead`), `all`, or none (`mentions`)."""
     known_by: Literal["name", "login"] = "name"
-    """How the server knows who you are: by your login, or only by the `name` in `hello`, which proves nothing."""
+    """How the server knows who the person is: by a login, or only by the `name` in `hello`, which proves nothing."""
 
 
 class Done(Struct, frozen=True, tag_field="type", tag="done", omit_defaults=True):
@@ -221,7 +223,7 @@ class Done(Struct, frozen=True, tag_field="type", tag="done", omit_defaults=True
 
 
 class Refused(Struct, frozen=True, tag_field="type", tag="refused"):
-    """The request was not done, and would not be if sent again. `client` is empty if none could be read."""
+    """The request was refused, and would be again. `client` is empty if none could be read."""
 
     client: str
     reason: str
@@ -270,7 +272,7 @@ class RoomMade(Struct, frozen=True, tag_field="type", tag="room"):
 
 
 class PersonJoined(Struct, frozen=True, tag_field="type", tag="person"):
-    """A person is here for the first time."""
+    """A person has opened the page for the first time."""
 
     seq: int
     person: Member
@@ -291,7 +293,7 @@ class Edited(Struct, frozen=True, tag_field="type", tag="edited", omit_defaults=
     message: str
     text: str
     edited: bool = False
-    """Show it as edited; false if a growing message was completed."""
+    """Whether to show it as edited; false if a growing message was completed."""
     choices: tuple[Choice, ...] = ()
 
 
@@ -300,7 +302,7 @@ class Deleted(Struct, frozen=True, tag_field="type", tag="deleted", omit_default
     room: str
     message: str
     stays: bool = False
-    """It stays in its place as `gone`, with nothing but the thread under it."""
+    """The message stays in its place as `gone`, with only its thread."""
 
 
 class Reacted(Struct, frozen=True, tag_field="type", tag="reacted"):
@@ -313,8 +315,8 @@ class Reacted(Struct, frozen=True, tag_field="type", tag="reacted"):
 
 
 class Marked(Struct, frozen=True, tag_field="type", tag="marked"):
-    """What an agent said is `outdated`, or was `stopped`, or what was heard in a voice note, as the message itself
-    says."""
+    """A message of an agent is `outdated` or was `stopped`, or a voice note has a transcript; the fields are those of
+    the message itself."""
 
     seq: int
     room: str

@@ -1,4 +1,4 @@
-"""What the room log is asked, and the records of the page made of its answers."""
+"""Reads the room log and turns its entries into the records of the page."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -14,7 +14,7 @@ from rejoinder.room_log import Find, Replies, RoomEntry, RoomLog, RoomView
 MOST_RESUMED = 1000
 """The most events that are replayed to a browser that comes back; with more, starting over is faster."""
 MOST_BYTES = 600_000
-"""On one page of messages, which a browser reads in one go; one message is a page whatever its length."""
+"""Bytes of one page of messages, which a browser reads in one go; a longer message is a page by itself."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -34,7 +34,7 @@ _room = msgspec.json.Decoder(Room).decode
 
 
 def message_body(message: Message) -> bytes:
-    """What is kept of a message; its number and the thread under it are known otherwise."""
+    """The stored form of a message, without its number and its thread, which are stored elsewhere."""
     return msgspec.json.encode(replace(message, seq=0, under=None, growing=False))
 
 
@@ -43,7 +43,7 @@ def room_body(room: Room) -> bytes:
 
 
 def person_of(room: Room) -> str | None:
-    """Whose direct chat it is."""
+    """The person whose direct chat it is."""
     return room.id.partition("~")[2] if room.kind == "direct" else None
 
 
@@ -76,7 +76,7 @@ async def people(log: RoomLog, kind: str) -> tuple[Member, ...]:
 
 
 async def answers_to(log: RoomLog, question: Message) -> list[LoggedMessage]:
-    """What agents said about a message of a person."""
+    """The answers of agents to a person's message."""
     found = await log.find(Find(everything=True, answers=question.id, after=question.seq, limit=1000, bytes=1 << 30))
     return [kept(entry) for entry in found.entries]
 
@@ -131,8 +131,8 @@ async def thread_before(log: RoomLog, room: Room, thread: str, id: str, limit: i
 
 
 async def _whole(log: RoomLog, entries: Iterable[RoomEntry], person: str) -> tuple[Message, ...]:
-    """The messages with what is said under them, and without the words of messages that were deleted since. One that
-    stayed only for its thread is left out once that is empty."""
+    """Adds the threads to the messages, and removes the words of messages that were deleted since. A deleted message
+    that stayed only for its thread is left out once the thread is empty."""
     messages = [kept(entry).message for entry in entries]
     starts = tuple(each.id for each in messages if each.thread is None)
     under = await log.replies(starts, person) if starts else {}
@@ -145,14 +145,14 @@ async def _whole(log: RoomLog, entries: Iterable[RoomEntry], person: str) -> tup
 
 
 async def _gone(log: RoomLog, messages: list[Message]) -> set[str]:
-    """Which messages that these quote are no longer there."""
+    """The ids of messages that these quote and that no longer exist."""
     quoted = {each.reply_to.id for each in messages if each.reply_to is not None}
     elsewhere = quoted - {each.id for each in messages}
     return {id for id in elsewhere if await message(log, id) is None}
 
 
 def _quoted(quoted: Quoted | None, gone: set[str]) -> Quoted | None:
-    """A quote is kept with the words it had, which the message may have lost."""
+    """The quote, without its words if the quoted message has been deleted since."""
     return Quoted(quoted.id, quoted.author) if quoted is not None and quoted.id in gone else quoted
 
 

@@ -1,9 +1,9 @@
-"""How the room log is written: what happened, with what it changes and what the gateway hears of it, in one step.
+"""Writes the room log: an event, the changes it makes and the inbound for the gateway, in one step.
 
-Rule 1: a message is written here and nowhere else, with the event that shows it and, where the gateway hears it, the
-        inbound event.
-Rule 2: what people and agents may do is decided in `journal.py` and `answers.py`.
-Rule 3: what was read may have changed by the time it is written. Then nothing is written (`Superseded`), and
+Rule 1: a message is written only here, with the event that shows it and, if the gateway has to know of it, the inbound
+        event.
+Rule 2: `journal.py` and `answers.py` decide what people and agents may do.
+Rule 3: an entry may change between reading and writing. Then nothing is written (`Superseded`), and
         `retry_on_conflict` lets the caller read and decide once more.
 """
 
@@ -26,11 +26,11 @@ from rejoinder.events import Choice, EarlierMessage, Entry, Inbound
 from rejoinder.room_log import Changes, EntryState, Fact, Mark, OnceRequest, RoomEntry, RoomEvent, RoomLog, RoomRow
 
 LONGEST_SAID = 4_000
-"""How many characters of an earlier message an agent is told in a thread."""
+"""How many characters of an earlier message an agent is given in a thread."""
 TRIES = 20
 
 DONE, PEOPLE, PAGE = "done", "people", "page"
-"""Kinds of facts: requests of browsers, names of people, and what concerns the whole page."""
+"""Kinds of facts: requests of browsers, names of people, and facts about the whole page."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -44,13 +44,13 @@ class BrowserEvent(Struct, frozen=True):
     audience: str | None
     frame: str
     begins: Message | None = None
-    """The message that grows from now on."""
+    """A message that begins to grow with this event."""
     ends: str = ""
-    """The message that does not grow any more."""
+    """The id of a message that stops growing with this event."""
 
 
 class NewEvent(Struct, frozen=True):
-    """An event before it has its number."""
+    """An event that has no number yet."""
 
     happening: Happening
     audience: str | None
@@ -96,7 +96,7 @@ def _told(happening: Happening, seq: int, audience: str | None) -> BrowserEvent:
 
 
 def request_id(person: str, client: str) -> str:
-    """The same for the same request, for ever; nobody can make that of another person."""
+    """Always the same for the same request of the same person; no other person's request can have it."""
     return digest(f"{len(person)} {person} {client}")
 
 
@@ -129,8 +129,8 @@ class Records:
         facts: tuple[Fact, ...] = (),
         then: Callable[[int], None] = lambda _: None,
     ) -> int:
-        """Returns the number of the first event once all is durable and told. `then` is called with it before anybody
-        is told."""
+        """Returns the number of the first event once everything is durable and the browsers have it. `then` is called
+        with the number before that."""
         events = tuple(
             RoomEvent(body=encode(each.happening), audience=each.audience, change=each.change) for each in happened
         )
@@ -182,7 +182,7 @@ class Records:
         return (self._changed(kept, message, happening, kept.entry.state),)
 
     def _concerns(self, message: Message, room: Room) -> bool:
-        """Whether the gateway hears it: what people write, and what an agent says where other agents listen."""
+        """Whether the gateway has to know of it: messages of people, and of agents in rooms with other agents."""
         if message.author in self.agents:
             return len(room.agents) > 1 and not message.only_for
         return bool(message.author)

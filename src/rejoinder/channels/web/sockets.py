@@ -1,10 +1,10 @@
-"""The connected browsers: which frames each gets, and how much may wait for a slow one.
+"""The connected browsers: which frames each of them gets, and how many may wait for a slow one.
 
 Rule 1: each browser has one queue of frames, in the order of the journal.
-Rule 2: a browser that does not keep up is disconnected; it comes back and is told what it missed. Nothing waits for it.
-Rule 3: events are told in the order of their numbers, each once. One that comes too early waits until those before it
-        have come, from whoever wrote them or out of the log.
-Rule 4: while something is read for a browser, what happens is held back from it, and follows what was read.
+Rule 2: a browser that does not keep up is disconnected; it comes back and gets what it missed. Nothing waits for it.
+Rule 3: events are sent in the order of their numbers, each once. One that comes too early waits until those before it
+        have come, from the process that wrote them or from the log.
+Rule 4: while something is read for a browser, new events are held back from it, and sent after what was read.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ Transmit = Callable[[str], Awaitable[None]]
 
 
 class TransientFrame(Struct, frozen=True):
-    """A frame that is kept nowhere. `message`: the one that grew, if one did."""
+    """A frame that is not stored. `message`: the id of the message that grew, if one did."""
 
     message: str
     frame: str
@@ -60,30 +60,30 @@ class BrowserConnection:
         self.put(encode(frame).decode())
 
     def follow(self, happened: BrowserEvent | TransientFrame) -> None:
-        """Passes on what happened, or holds it back."""
+        """Passes on an event, or holds it back."""
         if self._held is None:
             self.put(happened.frame)
         else:
             self._held.append(happened)
 
     def hold(self) -> None:
-        """Holds back what happens from now on."""
+        """Holds back events from now on."""
         self._held = []
 
     def held(self) -> list[BrowserEvent]:
-        """The events that were held back: the caller passes them on. How messages grew meanwhile is left out."""
+        """The events that were held back, for the caller to pass on, without the growth of messages."""
         held, self._held = self._held or [], None
         return [each for each in held if isinstance(each, BrowserEvent)]
 
     def release(self, shown: Container[str]) -> None:
-        """Passes on what was held back. `shown`: messages that the browser has with all their words so far."""
+        """Passes on what was held back. `shown`: messages of which the browser has all words so far."""
         held, self._held = self._held or [], None
         for each in held:
             if isinstance(each, BrowserEvent) or each.message not in shown:
                 self.put(each.frame)
 
     def close(self, code: int) -> None:
-        """Closes it, after the frames that already wait."""
+        """Closes the connection, after the frames that are already waiting."""
         if self.closed is None:
             self.closed = code
         self._news.set()
@@ -102,7 +102,7 @@ class BrowserConnection:
 
 
 class Growing:
-    """A message while it is written. Its growth is shown live, and stored only when it is complete."""
+    """A message while it is being written. Its growth is shown live; it is stored only when it is complete."""
 
     def __init__(self, message: Message, audience: str | None) -> None:
         self.message = message
@@ -127,14 +127,14 @@ class Growing:
         return Delta(self.message.room, self.message.id, at, text)
 
     def grew_elsewhere(self, grew: TextGrew) -> Delta | None:
-        """None: something before it was lost, so the message stands still until it is complete."""
+        """None: an earlier update was lost, so the message does not grow any more until it is complete."""
         return self.append(grew.text) if grew.at == self._length else None
 
 
 class Hub:
     def __init__(self) -> None:
         self.elsewhere: LiveOutlet | None = None
-        """For the browsers of other processes, if there are any."""
+        """Collects updates for the browsers of other processes, if there are any."""
         self._inlet = LiveInlet(self._show_from_elsewhere)
         self.connections: set[BrowserConnection] = set()
         self.growing: dict[str, Growing] = {}
@@ -142,14 +142,14 @@ class Hub:
         self.came = asyncio.Event()
         """A browser has connected."""
         self.told_to = 0
-        """The number of the last event that was told."""
+        """The number of the last event that was sent."""
         self.gap = asyncio.Event()
-        """An event before one that came has not come yet."""
+        """Set when an event came but one before it has not."""
         self._early: dict[int, BrowserEvent] = {}
         self._closing = False
 
     def begin_sharing_live(self) -> None:
-        """Other processes are told, too, what browsers see at this moment."""
+        """From now on, live updates go to other processes, too."""
         self.elsewhere = LiveOutlet()
 
     def join(self, connection: BrowserConnection) -> None:
@@ -163,13 +163,13 @@ class Hub:
         self.dropped += connection.closed == TOO_SLOW
 
     def show_out(self, person: str) -> None:
-        """Their login is no longer valid."""
+        """Disconnects a person whose login is no longer valid."""
         for connection in self.connections:
             if connection.person == person:
                 connection.close(LOGGED_OUT)
 
     def begin(self, seq: int) -> None:
-        """Follows the log from here on."""
+        """Follows the log from this number on."""
         self.told_to = seq
         self._early.clear()
         self.gap.clear()
@@ -186,14 +186,14 @@ class Hub:
         self._inlet.told(self.told_to)
 
     def _know_growing(self, told: BrowserEvent) -> None:
-        """Whoever writes it: what its browsers see of it is the same."""
+        """Keeps track of growing messages, whichever process writes them, so that all browsers see the same."""
         if told.begins is not None:
             self.growing.setdefault(told.begins.id, Growing(told.begins, told.audience))
         if told.ends:
             self.growing.pop(told.ends, None)
 
     def receive_live_update(self, said: str) -> None:
-        """What another process tells of this moment."""
+        """Takes a live update from another process."""
         if self._inlet.hear(said, self.told_to):
             self.gap.set()
 
@@ -205,7 +205,7 @@ class Hub:
             self._spread(TransientFrame(delta.message, encode(delta).decode()), growing.audience, None)
 
     def show(self, frame: Delta | TypingNow | SubagentsChanged, audience: str | None, but: str | None = None) -> None:
-        """Sends a frame live to the connected browsers; it is stored nowhere."""
+        """Sends a frame to the connected browsers without storing it."""
         if self.elsewhere is not None:
             self.elsewhere.show(frame, audience, but)
         if self.connections:

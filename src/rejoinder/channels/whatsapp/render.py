@@ -1,4 +1,4 @@
-"""WhatsApp: its own light marks, no escapes, and only bare addresses as links."""
+"""WhatsApp's format: its own few marks, no escapes, and only bare addresses as links."""
 
 from rejoinder.events import Rendering, TableStyle
 from rejoinder.rendering.layout import layout

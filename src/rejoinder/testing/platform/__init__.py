@@ -1,10 +1,10 @@
-"""A chat platform as a program with personalities: strict as the real one, with faults, and with the ground truth.
+"""A fake chat platform with several personalities: as strict as the real ones, with faults, and with the ground truth.
 
-In a test's own process it is `FakePlatform`. It can also be a process of its own, which outlives a killed gateway:
+In a test's own process it is `FakePlatform`. It can also be a separate process, which outlives a killed gateway:
 
     python -m rejoinder.testing.platform telegram --port 8081 --seed 7
 
-`RemotePlatform` then speaks to it. What must never be seen is in `oracles`.
+`RemotePlatform` then speaks to it. `oracles` find what people must never see.
 """
 
 from rejoinder.testing.platform.control import RemotePlatform

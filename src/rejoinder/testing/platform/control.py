@@ -1,4 +1,4 @@
-"""The platform as a program of its own, and how a test reaches it: it goes on when a gateway is killed.
+"""The platform as a separate program, which goes on when a gateway is killed, and how a test reaches it.
 
 POST /control/say      {"chat": ..., "person": ..., "text": ...}      -> {"id": ...}
 POST /control/fault    a Fault

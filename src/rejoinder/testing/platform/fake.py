@@ -1,4 +1,4 @@
-"""The fake platform: a program that people write in and a gateway serves, and that keeps the ground truth.
+"""The fake platform: people write in it, a gateway serves it, and it keeps the ground truth.
 
     async with FakePlatform("telegram") as platform:
         ... a gateway with platform.config() ...
@@ -81,9 +81,9 @@ class FakePlatform:
     # --- what people see --------------------------------------------------------------------------
 
     async def hears(self, chat: str, text: str | None = None, *, seconds: float = PATIENCE) -> Seen:
-        """The next message of the bot in this chat, as soon as it says this; without a text, anything.
+        """Waits for the bot's next message in this chat, with this text or, without one, with any text.
 
-        Heard without a text, a message that is still being written may grow further.
+        If no text is given, the message may still be growing.
         """
 
         def is_said() -> bool:
@@ -104,7 +104,7 @@ class FakePlatform:
         self.faults.add(Fault(kind, on, **how))
 
     def config(self) -> str:
-        """The lines of `[channels.NAME]` for a gateway that is to serve this platform."""
+        """The lines of `[channels.NAME]` for a gateway that serves this platform."""
         return self.people.config(self.url)
 
     def id_of(self, name: str) -> str:

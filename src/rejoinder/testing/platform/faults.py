@@ -1,4 +1,4 @@
-"""What goes wrong, added beforehand or drawn from a seed (DU-21). The same seed draws the same faults."""
+"""The faults of a platform, added beforehand or drawn from a seed (DU-21). The same seed draws the same faults."""
 
 import random
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 Kind = Literal[
     "drop",  # the connection ends, nothing was accepted
-    "accept-drop",  # it was accepted, and the connection ends before the answer
+    "accept-drop",  # the call was accepted, but the connection ends before the answer
     "429",
     "5xx",
     "400",  # the formatting is refused
@@ -27,7 +27,7 @@ Verb = Literal[
 
 
 class Fault(Struct, frozen=True):
-    """Befalls the next `times` calls of this verb, after letting `after` of them pass."""
+    """A fault for the next `times` calls of this verb, after `after` of them have passed."""
 
     kind: Kind
     on: Verb = "send"

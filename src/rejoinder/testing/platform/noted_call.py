@@ -1,4 +1,4 @@
-"""A call of the bot that is recorded with its answer, and how a server answers or fails to: the same on every fake."""
+"""Records a call of the bot with its answer, and answers it or fails to: the same for every fake."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from rejoinder.testing.platform.truth import Call
 
 
 class NotedCall:
-    """What a platform grants and refuses, and in which words, is its own."""
+    """The part that differs for each platform: what it accepts and refuses, and in which words."""
 
     def __init__(self, note: Callable[[Call], None], verb: Verb, chat: str, name: str, payload: dict[str, Any]) -> None:
         self.chat = chat
@@ -37,7 +37,7 @@ def json_answer(status: int, value: object, headers: dict[str, str] | None = Non
 
 
 def hang_up(request: web.Request, note: NotedCall | None = None) -> web.Response:
-    """The connection ends without an answer; `note`: the call was not heard either."""
+    """Ends the connection without an answer; `note`: the call, which is recorded as unanswered."""
     if note is not None:
         note.nothing()
     if request.transport is not None:

@@ -1,6 +1,7 @@
-"""What must never be seen: each oracle takes the ground truth and returns what is wrong, in words, or an empty list.
+"""Finds what people must never see: each oracle takes the ground truth and returns what is wrong, in words, or an empty
+list.
 
-`expected` holds, for each chat, something that stands in each answer and in no other, in the order of the questions.
+`expected` has, for each chat and in the order of the questions, a text that occurs only in that answer.
 """
 
 import re
@@ -20,17 +21,17 @@ Expected = Mapping[str, Sequence[str]]
 
 
 def lost(frames: Sequence[Frame], expected: Expected) -> list[str]:
-    """An answer that is not there."""
+    """Answers that are missing."""
     return [f"{chat}: {mark}" for chat, mark in _marks(expected) if not _with(frames, chat, mark)]
 
 
 def duplicated(frames: Sequence[Frame], expected: Expected) -> list[str]:
-    """An answer that is there twice."""
+    """Answers that appear twice."""
     return [f"{chat}: {mark}" for chat, mark in _marks(expected) if len(_with(frames, chat, mark)) > 1]
 
 
 def wrong_chat(frames: Sequence[Frame], expected: Expected) -> list[str]:
-    """An answer that was seen, even for a moment, in a chat that had not asked."""
+    """Answers that were seen, even for a moment, in a chat that had not asked."""
     return [
         f"{mark} of {chat} was seen in {frame.chat}"
         for chat, mark in _marks(expected)
@@ -40,7 +41,7 @@ def wrong_chat(frames: Sequence[Frame], expected: Expected) -> list[str]:
 
 
 def out_of_order(frames: Sequence[Frame], expected: Expected) -> list[str]:
-    """An answer that stands before one that was asked for earlier."""
+    """Answers that come before the answer to an earlier question."""
     wrong: list[str] = []
     for chat, marks in expected.items():
         texts = [seen.text for seen in standing(frames) if seen.chat == chat and seen.by == BOT]
@@ -55,14 +56,14 @@ def out_of_order(frames: Sequence[Frame], expected: Expected) -> list[str]:
 
 
 def leaked(frames: Sequence[Frame]) -> list[str]:
-    """A byte of a directive in any frame."""
+    """Bytes of a directive in any frame."""
     found = [(frame, _directive().search(frame.text)) for frame in by_bot(frames) if frame.kind != "reaction"]
     return [f"{frame.chat} {frame.message}: {match[0]!r} in {frame.text!r}" for frame, match in found if match]
 
 
 def typing_after_final(frames: Sequence[Frame], calls: Sequence[Call] = ()) -> list[str]:
-    """A typing sign, or a preview, that no message followed. `calls`: a message that is sent once more under its key
-    follows it too, though people see nothing new."""
+    """Typing signs and previews that no message followed. `calls`: a message that is sent once more under its key
+    counts as following, too, though people see nothing new."""
     last: dict[str, Frame] = {}
     for frame in by_bot(frames):
         if frame.kind in ("message", "edit", "typing", "preview"):
@@ -73,7 +74,7 @@ def typing_after_final(frames: Sequence[Frame], calls: Sequence[Call] = ()) -> l
 
 
 def over_length(frames: Sequence[Frame], limits: Limits) -> list[str]:
-    """A message longer than the platform shows."""
+    """Messages longer than the platform shows."""
     most = limits.length
     return [
         f"{frame.chat} {frame.message}"
@@ -83,22 +84,22 @@ def over_length(frames: Sequence[Frame], limits: Limits) -> list[str]:
 
 
 def mentions_fired(frames: Sequence[Frame]) -> list[str]:
-    """A person who was pinged."""
+    """People who were pinged."""
     return [f"{frame.chat} {frame.message}: {', '.join(frame.pinged)}" for frame in by_bot(frames) if frame.pinged]
 
 
 def refused(calls: Sequence[Call]) -> list[str]:
-    """A request the platform would not take as it was."""
+    """Requests that the platform refused because of their form."""
     return [f"{call.name}: {call.said}" for call in calls if call.status == 400]
 
 
 def too_early(calls: Sequence[Call]) -> list[str]:
-    """A request inside the time in which the platform had said to wait."""
+    """Requests made while the platform had said to wait."""
     return [f"{call.name} to {call.chat}" for call in calls if call.too_early]
 
 
 class Verdict(Struct, frozen=True):
-    """All of it, for a table: how many answers were expected, and what is wrong with them."""
+    """All of these, for a table: how many answers were expected, and what is wrong with them."""
 
     messages: int
     lost: list[str]
@@ -140,6 +141,6 @@ def _with(frames: Sequence[Frame], chat: str, mark: str) -> list[Seen]:
 
 @cache
 def _directive() -> re.Pattern[str]:
-    """What agents write and people never see: `[[`, and the beginning of any tag there is."""
+    """What agents write and people must never see: `[[`, and the beginning of any tag."""
     tags = {declared.tag.name for declared in default_registry().declarations if declared.tag} | {"actions"}
     return re.compile(r"\[\[|\]\]|</?(?:" + "|".join(sorted(map(re.escape, tags))) + r")\b")

@@ -1,6 +1,6 @@
-"""What a platform has to bring to be faked: a file or folder here, found by its name, that defines `personality`.
+"""The contract of a fake platform: a file or folder here, found by its name, that defines `personality`.
 
-A personality shows frames to the `stage.truth`, asks `stage.faults` what befalls each call, and lets people act.
+A personality shows frames to `stage.truth`, asks `stage.faults` for the fault of each call, and lets people act.
 """
 
 from collections.abc import Mapping
@@ -24,11 +24,11 @@ class Personality(Protocol):
     name: str
 
     def routes(self) -> list[web.RouteDef]:
-        """What it serves; a personality that is a client serves nothing."""
+        """The routes that it serves; a personality that is a client serves nothing."""
         ...
 
     def config(self, url: str) -> str:
-        """The lines under `[channels.NAME]` that bring a gateway here."""
+        """The lines under `[channels.NAME]` that connect a gateway to it."""
         ...
 
     def id_of(self, name: str) -> str:

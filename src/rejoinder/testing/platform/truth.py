@@ -1,6 +1,7 @@
-"""The ground truth: what people could see, from which instant on, and what was asked of the platform.
+"""The ground truth: what people could see, from which moment on, and the calls to the platform.
 
-Frames are only ever added. What a chat looks like now is read from them, so no later state can hide an earlier one.
+Frames are only ever added. The present state of a chat is computed from them, so no later state can hide an earlier
+one.
 """
 
 import asyncio
@@ -13,14 +14,14 @@ from msgspec.structs import replace
 from rejoinder.testing.patience import PATIENCE
 
 BOT = "bot"
-"""The author of what the gateway says."""
+"""The author of the gateway's messages."""
 
 Kind = Literal["message", "edit", "delete", "reaction", "typing", "preview"]
 
 
 class Frame(Struct, frozen=True, omit_defaults=True):
-    """From `at` on people in the chat see this. A reaction's text is the emoji that stand there now; a preview is no
-    message, and is gone with the next one."""
+    """What people in the chat see from `at` on. A reaction's text is all emoji that are on the message now; a preview
+    is not a message, and disappears with the next one."""
 
     at: float
     chat: str
@@ -35,14 +36,14 @@ class Frame(Struct, frozen=True, omit_defaults=True):
     pinged: tuple[str, ...] = ()
     """The people it pinged."""
     place: int = 0
-    """The position of a message in the chat, whenever it was seen first; 0: after those that were seen before it."""
+    """The position of a message in the chat, whenever it was first seen; 0: after those that were seen before it."""
     files: tuple[str, ...] = ()
     only_for: str = ""
     """The one person who sees it; empty: everybody."""
 
 
 class Call(Struct, frozen=True, omit_defaults=True):
-    """Something that was asked of the platform, and the status it answered with; 0: it answered nothing."""
+    """A call to the platform, with the status of the answer; 0: there was no answer."""
 
     at: float
     verb: str
@@ -52,11 +53,11 @@ class Call(Struct, frozen=True, omit_defaults=True):
     payload: dict[str, Any] = {}
     said: str = ""
     too_early: bool = False
-    """Inside the time in which the platform had said to wait."""
+    """Whether it came while the platform had said to wait."""
 
 
 class Seen(Struct, frozen=True):
-    """A message as it stands in the chat."""
+    """A message as it is now in the chat."""
 
     id: str
     chat: str
@@ -90,7 +91,7 @@ class Truth:
         self._wake()
 
     def messages(self, chat: str | None = None, by: str | None = BOT) -> list[Seen]:
-        """The messages that are there now, in their order in the chat; of one chat, of one author, or of all."""
+        """The present messages, in the order of the chat; those of one chat, of one author, or all."""
         return [
             seen
             for seen in standing(self.frames)
@@ -105,7 +106,7 @@ class Truth:
                     self._changed.clear()
                     await self._changed.wait()
         except TimeoutError:
-            raise AssertionError(f"it did not come about; what people saw:\n{self.transcript()}") from None
+            raise AssertionError(f"it did not happen; what people saw:\n{self.transcript()}") from None
 
     def transcript(self) -> str:
         return "\n".join(
@@ -117,7 +118,7 @@ class Truth:
 
 
 def standing(frames: Iterable[Frame]) -> list[Seen]:
-    """The messages that are there after these frames."""
+    """The messages that exist after these frames."""
     there: dict[tuple[str, str], Seen] = {}
     for frame in frames:
         key = (frame.chat, frame.message)

@@ -1,12 +1,12 @@
 """The chat page without a page: people at browsers of the web channel, who see what a page would show.
 
-Rule 1: a browser always reconnects, says how far it has seen, and sends again what was not confirmed.
-Rule 2: a thing that two browsers are told of was seen once; differences between them are not looked for. Messages stand
-        in the order of their numbers, as on a page, not in the order in which the browsers heard of them.
-Rule 3: nothing is served here: the gateway is the server, at a port that is chosen beforehand.
+Rule 1: a browser always reconnects, says how far it has read, and repeats requests that were not confirmed.
+Rule 2: an event that two browsers get counts as seen once; we do not look for differences between them. Messages are in
+        the order of their numbers, as on a page, not in the order in which the browsers got them.
+Rule 3: this personality serves nothing: the gateway is the server, at a port that is chosen beforehand.
 
-Faults: `drop` on `event` ends the connection of the browser that is told something next; `duplicate` on `send` says
-something twice, like a browser that has had no answer.
+Faults: `drop` on `event` ends the connection of the browser that gets the next event; `duplicate` on `send` sends a
+request twice, like a browser that got no answer.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ def personality(stage: Stage) -> Personality:
 
 
 class NotTaken(Exception):
-    """The gateway refused what a person did; the text is its own."""
+    """The gateway refused a person's request; the text is the gateway's."""
 
 
 class Pending(Struct):
@@ -75,8 +75,8 @@ class Browsers:
         self.truth = stage.truth
         self.faults = stage.faults
         self.clients = count(1)
-        self.rooms: dict[str, str] = {}  # what people call each room, by its id
-        self.texts: dict[str, str] = {}  # of every message of the bot, as it was last shown
+        self.rooms: dict[str, str] = {}  # the names that tests use for rooms, by room id
+        self.texts: dict[str, str] = {}  # every message of the bot, as it was last shown
         self._port = int(stage.options.get("port", 0)) or free_port()
         self._numbers: set[int] = set()
         self._places: dict[str, tuple[str, str]] = {}  # the chat and the author of every message
@@ -104,7 +104,7 @@ class Browsers:
     # --- what people do -----------------------------------------------------------------------------
 
     async def says(self, chat: str, person: str, text: str, **how: Any) -> str:
-        """Returns when the gateway has confirmed it, however many gateways that takes. `how`: fields of `Say`."""
+        """Returns when a gateway has confirmed it, even if gateways are killed meanwhile. `how`: fields of `Say`."""
         browser = await self._browser(person)
         room = await browser.room(chat)
         said = Say(self._client(person), room, text, **how)
@@ -205,7 +205,7 @@ class Browser:
         await self._send(frame)
         return await asyncio.shield(pending.done)
 
-    # --- the line -----------------------------------------------------------------------------------
+    # --- the connection -----------------------------------------------------------------------------
 
     async def _live(self) -> None:
         async with aiohttp.ClientSession() as http:
@@ -244,7 +244,7 @@ class Browser:
         self._socket = line
         for pending in list(self._pending.values()):
             await self._send(pending.frame)
-        if began and not welcome.resumed:  # a page forgets what it has and reads what is there
+        if began and not welcome.resumed:  # a page forgets its state and reads everything again
             for room in welcome.rooms:
                 await self._send(AskHistory(f"history-{room.id}", room.id, limit=200))
         self.welcomed.set()
@@ -259,7 +259,7 @@ class Browser:
             with suppress(aiohttp.ClientError, OSError):
                 await self._socket.send_str(msgspec.json.encode(frame).decode())
 
-    # --- what is told -------------------------------------------------------------------------------
+    # --- frames -------------------------------------------------------------------------------------
 
     def _hear(self, frame: ToBrowser) -> None:
         if (seq := getattr(frame, "seq", None)) is not None:
@@ -274,7 +274,7 @@ class Browser:
             case Delta(message=message, at=at, text=text):
                 self._grow(frame.room, message, at, text)
             case Edited(message=message, text=text, choices=choices):
-                # Also where the words are the same: it says that the message is whole, and ends the typing sign.
+                # Even if the words are the same: it says that the message is complete, and ends the typing sign.
                 self._world.show_text(message, text, buttons=tuple(choice.label for choice in choices))
             case Deleted(message=message):
                 self._world.show_sign(message, "delete")
@@ -292,7 +292,7 @@ class Browser:
             case Refused(client=client, reason=reason):
                 self._settle(client).set_exception(NotTaken(reason))
             case _:
-                pass  # marks of one's own, notes for the operator
+                pass  # the person's own read marks, notes for the operator
 
     def _see(self, message: Message) -> None:
         for choice in message.choices:
@@ -307,7 +307,7 @@ class Browser:
         length = len(had.encode("utf-16-le")) // 2
         if length == at:
             self._world.show_text(message, had + text)
-        elif length < at:  # it missed something: a page reads the message again
+        elif length < at:  # the browser missed something; a page reads the message again
             ask = AskHistory(f"around-{message}", room, around=message, limit=1)
             self._asking = asyncio.create_task(self._send(ask))
 

@@ -1,4 +1,4 @@
-"""The promise of a store, as tests to inherit:
+"""The promises that every store keeps, as tests to inherit:
 
     class TestMyStore(StoreContract):
         def open(self, folder: Path) -> SharedStore:
@@ -44,4 +44,4 @@ class StoreContract(
     Leases,
     WholeStoreBehaviour,
 ):
-    """Inherit it in a test class; `open` gives the store to be tested."""
+    """Inherit it in a test class; `open` returns the store to test."""

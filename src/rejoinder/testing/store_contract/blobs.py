@@ -1,4 +1,4 @@
-"""Files that rows name: whole or not there, counted, and removed when nobody names them (SC-14)."""
+"""Files that rows refer to: complete or absent, counted, and removed when no row refers to them (SC-14)."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -48,7 +48,7 @@ async def breaks_off(content: bytes) -> AsyncIterator[bytes]:
 
 class BlobsKept(Opened):
     async def test_a_file_is_read_as_it_was_kept(self, tmp_path: Path) -> None:
-        """SC-14: in chunks of one size, however the bytes came, and by its key as well."""
+        """SC-14: a file is read in chunks of one size, however its bytes came, and can be found by its key, too."""
         content = bytes(range(256)) * (CHUNK // 128) + b"the rest"
         async with self.opened(tmp_path) as store:
             blobs = blobs_of(store)
@@ -61,7 +61,7 @@ class BlobsKept(Opened):
             assert await blobs.find("another") is None is await blobs.find_key("another")
 
     async def test_only_the_first_content_is_kept_under_a_key(self, tmp_path: Path) -> None:
-        """DU-4: what is sent under a key is always the same, also when two wrote at once."""
+        """DU-4: a key always has the same bytes, even if two writers stored it at once."""
         async with self.opened(tmp_path) as store:
             blobs = blobs_of(store)
             first = await blobs.keep(Upload(key="k"), whole(b"first"))
@@ -73,7 +73,7 @@ class BlobsKept(Opened):
             assert await read_whole(blobs, first.id, 99) == b"first"
 
     async def test_a_file_is_there_when_it_is_whole(self, tmp_path: Path) -> None:
-        """SC-14: neither what is being stored nor what was broken off can be read or named."""
+        """SC-14: a file that is still being stored, or was broken off, can be neither read nor referred to."""
         async with self.opened(tmp_path) as store:
             await store.write(BeginBlob("half", Upload(), NOW))
             await store.write(AddChunk("half", 0, b"half", 4, None, NOW))
@@ -91,7 +91,7 @@ class BlobsKept(Opened):
                 raise AssertionError("the fault of the sender was swallowed")
 
     async def test_a_quota_holds_for_one_and_for_all(self, tmp_path: Path) -> None:
-        """SC-14: by what is announced and by what comes; files of nobody are not counted."""
+        """SC-14: the quota counts announced and actual sizes; files without an owner are not counted."""
         quota = Quota(owner=100, all=150)
 
         def upload(owner: str, announced: int = 0) -> Upload:
@@ -104,11 +104,11 @@ class BlobsKept(Opened):
             for owner, announced, size in (("ada", 41, 0), ("ada", 0, 41), ("bob", 91, 0), ("bob", 0, 91)):
                 with refused(QuotaReached, "one person" if owner == "ada" else "all people"):
                     await blobs.keep(upload(owner, announced), whole(bytes(size)))
-            await blobs.keep(upload("ada"), whole(bytes(40)))  # what was refused takes no room
+            await blobs.keep(upload("ada"), whole(bytes(40)))  # a refused file takes no room
             await blobs.keep(upload("bob", 1000 - 950), whole(bytes(50)))
 
     async def test_what_nobody_names_is_removed_after_a_day(self, tmp_path: Path) -> None:
-        """SC-14: and what was never finished after an hour."""
+        """SC-14: a file that no row names is removed after a day, an unfinished one an hour after its last chunk."""
         async with self.opened(tmp_path) as store:
             blobs = blobs_of(store)
             named, unnamed, freed = [await blobs.keep(Upload(name=n), whole(b"x")) for n in ("named", "un", "freed")]
@@ -132,7 +132,7 @@ class BlobsKept(Opened):
             assert await store.blob(named.id) == named
 
     async def test_a_part_keeps_its_files_for_as_long_as_it_is_kept(self, tmp_path: Path) -> None:
-        """SC-14, DU-4: planned with files that are whole, or not at all."""
+        """SC-14, DU-4: a part is planned with complete files, or not at all."""
         async with self.opened(tmp_path) as store:
             file = await blobs_of(store).keep(Upload(), whole(b"x"))
 

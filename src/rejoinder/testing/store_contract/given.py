@@ -1,4 +1,4 @@
-"""The places, moments and first steps the promises begin with."""
+"""The places, times and first steps that the promises start from."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -69,7 +69,7 @@ async def loses(store: Store, *verbs: Verb[object]) -> None:
 
 @contextmanager
 def refused(kind: type[RejoinderError], words: str = "") -> Generator[None]:
-    """What is done inside is refused, in one line with these words."""
+    """Checks that the block is refused, in one line with these words."""
     try:
         yield
     except kind as error:

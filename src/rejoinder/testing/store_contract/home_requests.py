@@ -1,4 +1,4 @@
-"""What owners of different homes ask of each other (SC-1, SC-12, SC-15)."""
+"""Requests between the owners of different homes (SC-1, SC-12, SC-15)."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from rejoinder.testing.store_contract.opened import Opened, claimed_by, elsewher
 
 class HomeRequestsKept(Opened):
     async def test_a_request_waits_in_the_home_of_its_session(self, tmp_path: Path) -> None:
-        """SC-1, SC-12: in order, until it is carried out, once; its owner is found by it."""
+        """SC-1, SC-12: requests wait in order until each is carried out once; the owner of the session finds them."""
         async with self.shared(tmp_path) as store:
             there = elsewhere_in(store)
             mine = store.owned(await claimed_by(store, "one"))
@@ -55,7 +55,7 @@ class HomeRequestsKept(Opened):
             assert isinstance(found[1], StoredHomeRequest)
 
     async def test_the_sessions_at_work_in_a_place_are_known(self, tmp_path: Path) -> None:
-        """SC-15: those with a turn that is open, or with a message that waits; whoever owns them."""
+        """SC-15: sessions with an open turn or a waiting message in a place are found, whoever owns them."""
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1, session="s")
             await waiting(store, 2, session="t")
@@ -72,7 +72,8 @@ class HomeRequestsKept(Opened):
             assert await store.sessions_at_work(HERE, beside=True) == ("t",)
 
     async def test_whether_somebody_talks_in_a_place_is_known(self, tmp_path: Path) -> None:
-        """TU-26: by the words that run or wait there; whoever owns them, and whatever session a job has."""
+        """TU-26: running or waiting messages in a place show that somebody talks there, whoever owns them, and whatever
+        session a job has."""
         async with self.opened(tmp_path) as store:
             own = replace(an_inbound(1), entry="cron")
             (event, said) = await store.write(Accept((own, an_inbound(2)), NOW))
@@ -90,7 +91,7 @@ class HomeRequestsKept(Opened):
             assert not await store.is_talked_to(HERE)
 
     async def test_questions_of_other_homes_are_found(self, tmp_path: Path) -> None:
-        """SC-15: as long as they are open; whose they were is known longer."""
+        """SC-15: questions of other homes are found while they are open; their homes are known for longer."""
         async with self.shared(tmp_path) as store:
             there = elsewhere_in(store)
             if there is HERE:

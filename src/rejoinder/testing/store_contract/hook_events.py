@@ -26,7 +26,8 @@ FIRST = HookEvent("log", "e1", "reply_sent", NOW, b"{}")
 
 class HookEventsKept(Opened):
     async def test_an_event_is_told_once_and_in_order(self, tmp_path: Path):
-        """IN-8: kept once however often it is written; the oldest that is due comes first, for one process alone."""
+        """IN-8: an event is kept once, however often it is written; one process at a time gets the oldest that is
+        due."""
         async with self.opened(tmp_path) as store:
             second, other = replace(FIRST, event="e2"), replace(FIRST, hook="other")
             await store.write(PutHookEvents((FIRST, second, other)))
@@ -51,14 +52,15 @@ class HookEventsKept(Opened):
             assert (await store.hook_queues())[0].waiting == 0
 
     async def test_a_message_is_told_in_the_commit_that_accepts_it(self, tmp_path: Path):
-        """IN-8: and not again when the platform delivers it again."""
+        """IN-8: an event about a message is kept in the commit that accepts it, and not again when the platform repeats
+        it."""
         async with self.opened(tmp_path) as store:
             await store.write(Accept((an_inbound(1),), NOW, tells=((FIRST,),)))
             await store.write(Accept((an_inbound(1),), NOW, tells=((replace(FIRST, event="e2"),),)))
             assert await store.hook_queues() == (HookQueue("log", 1, 0, NOW),)
 
     async def test_a_process_that_begins_alone_frees_what_is_claimed(self, tmp_path: Path):
-        """IN-8: what a killed process was posting is posted again at once, under the same id."""
+        """IN-8: events that a killed process was posting are posted again at once, with the same id."""
         async with self.opened(tmp_path) as store:
             await store.write(PutHookEvents((FIRST,)))
             assert await store.write(ClaimHookEvent("log", NOW, LATER)) is not None

@@ -1,4 +1,4 @@
-"""What comes in is accepted once, decided once, and never lost."""
+"""Incoming events are accepted once, decided once, and never lost."""
 
 import asyncio
 from pathlib import Path
@@ -26,7 +26,8 @@ from rejoinder.testing.store_contract.opened import Opened
 
 class Events(Opened):
     async def test_an_event_is_accepted_once(self, tmp_path: Path) -> None:
-        """DU-1: by channel, account and event id, in one batch or in two; the caller learns which are new."""
+        """DU-1: events are recognised by channel, account and event id, in one batch or in two; the caller learns which
+        are new."""
         async with self.opened(tmp_path) as store:
             first = await store.write(Accept((an_inbound(1), an_inbound(2), an_inbound(1)), NOW))
             assert [event.inbound for event in first] == [an_inbound(1), an_inbound(2)]
@@ -36,7 +37,7 @@ class Events(Opened):
             assert (await store.recover(NOW)).events == (*first, *again)
 
     async def test_an_event_can_be_decided_before_it_is_safe(self, tmp_path: Path) -> None:
-        """DU-12: the caller is told early, once, and what it then writes is as safe as the event itself."""
+        """DU-12: the caller is called early, once, and what it then writes is as safe as the event itself."""
         async with self.opened(tmp_path) as store:
             told: list[tuple[InboxEvent, ...]] = []
             deciding: list[asyncio.Task[None]] = []
@@ -53,7 +54,7 @@ class Events(Opened):
             assert [event.reason for event in await store.events_of("1")] == ["overheard"]
 
     async def test_what_was_understood_is_kept_with_its_event(self, tmp_path: Path) -> None:
-        """ME-1: a restart finds it and does not ask again; what is decided already does not change."""
+        """ME-1: after a restart a transcript is found and not made again; for a decided event it no longer changes."""
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
             heard = replace(an_inbound(1), transcript="buy milk \ud83d", understood=True)
@@ -71,7 +72,7 @@ class Events(Opened):
             assert len(await store.write(Accept((an_inbound(1), there, second), NOW))) == 3
 
     async def test_the_cursor_moves_with_its_events(self, tmp_path: Path) -> None:
-        """DU-1: cursor and inbox rows are one transaction; what cannot be kept does not move it."""
+        """DU-1: the cursor and the inbox rows are one transaction; events that cannot be stored do not move it."""
         async with self.opened(tmp_path) as store:
             assert await store.cursor("telegram", "offset") is None
             await store.write(Accept((an_inbound(1),), NOW, StoredCursor("telegram", "offset", "10")))
@@ -84,7 +85,7 @@ class Events(Opened):
             assert await store.cursor("telegram", "offset", "second") is None
 
     async def test_each_place_has_a_cursor_of_its_own(self, tmp_path: Path) -> None:
-        """DU-1: they move with the events too, one by one, and are read together."""
+        """DU-1: the cursors of single places also move with the events, one by one, and are read together."""
         async with self.opened(tmp_path) as store:
             read = StoredCursor("discord", "read", "session")
             first = (StoredCursor("discord", "place 1", "10"), StoredCursor("discord", "place 2", "20"))
@@ -98,7 +99,7 @@ class Events(Opened):
             assert await store.cursors("discord", "place ", "second") == {}
 
     async def test_an_event_is_decided_once(self, tmp_path: Path) -> None:
-        """TU-2: routed or settled, never both, never twice."""
+        """TU-2: an event is routed or settled, never both, and never twice."""
         async with self.opened(tmp_path) as store:
             one, two = await accepted(store, 1, 2)
             await store.write(RouteEvent(one.id, (Destination("a", b"for a"), Destination("b"))))
@@ -119,7 +120,7 @@ class Events(Opened):
             assert (await store.recover(NOW)).events == ()
 
     async def test_a_quarantined_event_is_left_alone(self, tmp_path: Path) -> None:
-        """DU-2: attempts are counted before handling; one that is quarantined is not tried, the others go on."""
+        """DU-2: attempts are counted before handling; a quarantined event is not tried again, and the others go on."""
         async with self.opened(tmp_path) as store:
             bad, good = await accepted(store, 1, 2)
             await store.write(CountEventAttempts((bad.id, good.id)))
@@ -128,7 +129,7 @@ class Events(Opened):
             assert [(event.id, event.attempts) for event in (await store.recover(NOW)).events] == [(good.id, 1)]
 
     async def test_a_release_gives_attempts_back(self, tmp_path: Path) -> None:
-        """DU-2: for events still undecided, and no more attempts than were counted."""
+        """DU-2: a release gives attempts back for events that are still undecided, but no more than were counted."""
         async with self.opened(tmp_path) as store:
             twice, once, never, decided = await accepted(store, 1, 2, 3, 4)
             await store.write(CountEventAttempts((twice.id, once.id, decided.id)))
@@ -138,7 +139,7 @@ class Events(Opened):
             assert [event.attempts for event in (await store.recover(NOW)).events] == [1, 0, 0]
 
     async def test_odd_text_is_kept(self, tmp_path: Path) -> None:
-        """DU-1: no message can hold up the ones behind it, whatever is in it."""
+        """DU-1: no message can hold up the ones behind it, whatever it contains."""
         async with self.opened(tmp_path) as store:
             odd = ("NUL \0 inside", "half a pair \ud83d", "‮ and 𝕏", "x" * 1_000_000)
             kept = await store.write(Accept(tuple(an_inbound(n, text=text) for n, text in enumerate(odd)), NOW))

@@ -42,8 +42,7 @@ async def the_job(store: Store) -> StoredJob:
 
 class Jobs(Opened):
     async def test_a_tick_and_its_turn_are_one(self, tmp_path: Path) -> None:
-        """TU-27: at the same moment the turn waits in its session and the job is due later; never one without the
-        other."""
+        """TU-27: the turn begins to wait in its session in the same commit in which the job's next tick is set."""
         async with self.opened(tmp_path) as store:
             await store.write(PutJob("tidy", "1h", SOON))
             assert await store.jobs() == (StoredJob("tidy", "1h", SOON),)
@@ -57,7 +56,7 @@ class Jobs(Opened):
             assert not found.events
 
     async def test_a_tick_is_fired_once(self, tmp_path: Path) -> None:
-        """TU-27: the second caller finds the job moved on, and nothing it wanted to write is written."""
+        """TU-27: the second caller finds that the job has moved on, and none of its writes take effect."""
         async with self.opened(tmp_path) as store:
             await store.write(PutJob("tidy", "1h", SOON))
             await store.write(fires(1))
@@ -66,7 +65,7 @@ class Jobs(Opened):
             assert len(await store.waiting_inputs("s")) == 1
 
     async def test_a_turn_that_is_there_already_is_not_begun_again(self, tmp_path: Path) -> None:
-        """TU-27: the job moves on, the event is the one it was."""
+        """TU-27: the job moves on, but the event stays the earlier one."""
         async with self.opened(tmp_path) as store:
             await store.write(PutJob("tidy", "1h", SOON))
             await store.write(fires(1, None))
@@ -75,14 +74,14 @@ class Jobs(Opened):
             assert len(await store.waiting_inputs("s")) == 1
 
     async def test_a_tick_that_passes_says_why(self, tmp_path: Path) -> None:
-        """TU-26: skipped with a reason."""
+        """TU-26: a skipped tick has a reason."""
         async with self.opened(tmp_path) as store:
             await store.write(PutJob("tidy", "1h", SOON))
             await store.write(SkipTick(TICK, "quiet hours", SOON))
             assert await the_job(store) == StoredJob("tidy", "1h", NEXT, passed=SOON, reason="quiet hours")
 
     async def test_what_became_of_its_turn(self, tmp_path: Path) -> None:
-        """TU-27: whether it runs, and how it ended, is read from the turn itself."""
+        """TU-27: the turn itself says whether it runs and how it ended."""
         async with self.opened(tmp_path) as store:
             await store.write(PutJob("tidy", "1h", SOON))
             event = await store.write(fires(1))
@@ -96,7 +95,7 @@ class Jobs(Opened):
             assert (ended.state, ended.outcome, ended.detail, ended.is_open) == ("over", "failed", "timeout", False)
 
     async def test_what_was_dropped_or_quarantined_is_over(self, tmp_path: Path) -> None:
-        """TU-27: it holds up no tick."""
+        """TU-27: a dropped or quarantined turn holds up no tick."""
         async with self.opened(tmp_path) as store:
             await store.write(PutJob("tidy", "1h", SOON))
             event = await store.write(fires(1))
@@ -114,14 +113,15 @@ class Jobs(Opened):
                 assert await the_job(store) == StoredJob("tidy", "1h", None, fired=SOON, state="quarantined")
 
     async def test_a_job_that_is_written_differently(self, tmp_path: Path) -> None:
-        """TU-27: its ticks start over; that it is paused, and what it did last, stays."""
+        """TU-27: the ticks of a changed job start over; it stays paused, and its last run stays known."""
         async with self.opened(tmp_path) as store:
             await store.write(PutJob("tidy", "1h", SOON), SkipTick(TICK, "busy", SOON), PauseJob("tidy", True))
             await store.write(PutJob("tidy", "2h", SOON))
             assert await the_job(store) == StoredJob("tidy", "2h", SOON, paused=True, passed=SOON, reason="busy")
 
     async def test_what_was_said_is_known_again(self, tmp_path: Path) -> None:
-        """TU-26: also after a restart, and each text by itself; what is older than asked for is forgotten."""
+        """TU-26: texts are recognised even after a restart, each by itself; those older than the given time are
+        forgotten."""
         async with self.opened(tmp_path) as store:
             old, said = JobReply("old", "t1-00", NOW), JobReply("abc", "t2-00", SOON)
             await store.write(RecordJobReply("tidy", old, NOW), RecordJobReply("other", old, NOW))
@@ -134,7 +134,7 @@ class Jobs(Opened):
                 assert await store.earlier_job_reply("other", "old") == old
 
     async def test_an_operator_beside_the_gateway(self, tmp_path: Path) -> None:
-        """TU-27: pauses, resumes and asks for a turn of a job there is; resumed, it is due as if it were new."""
+        """TU-27: an operator pauses, resumes and runs existing jobs; a resumed job is due as if it were new."""
         if not self.survives:
             return
         async with self.opened(tmp_path) as store:

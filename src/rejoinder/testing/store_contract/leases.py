@@ -51,8 +51,8 @@ TELEGRAM = "s:telegram:default:direct:chat-1"
 
 class Leases(Opened):
     async def test_one_process_holds_a_shard(self, tmp_path: Path) -> None:
-        """SC-3: whoever comes second is told; each claim has a new generation; what is given back can be had at
-        once."""
+        """SC-3: a second process is told who holds the shard; each claim has a new generation; a released shard is free
+        at once."""
         async with self.shared(tmp_path) as store:
             shard = shard_at(store)
             first = await store.claim(shard, "one")
@@ -68,7 +68,7 @@ class Leases(Opened):
             assert isinstance(await store.claim(shard, "one"), Lease)
 
     async def test_what_is_given_back_late_is_the_old_lease_only(self, tmp_path: Path) -> None:
-        """SC-3, SC-10: also where the same process has claimed anew meanwhile."""
+        """SC-3, SC-10: a late release ends only the old lease, even if the same process has claimed anew meanwhile."""
         async with self.shared(tmp_path) as store:
             shard = shard_at(store)
             old = await store.claim(shard, "one"), await store.claim_named("telegram", "one")
@@ -81,7 +81,7 @@ class Leases(Opened):
             assert (await store.renew("one", tuple(each for each in new if each))).held == new
 
     async def test_all_can_see_who_holds_what(self, tmp_path: Path) -> None:
-        """SC-5: the shards with their holders, and the processes that are alive without one."""
+        """SC-5: everybody can see the shards with their holders, and the living processes without a shard."""
         async with self.shared(tmp_path) as store:
             found = await store.owners()
             assert [each.id for each in found.shards] == [*range(store.shards)]
@@ -100,7 +100,7 @@ class Leases(Opened):
             assert (found.shards[shard].holder, found.processes) == (None, ("one",))
 
     async def test_all_can_see_when_the_first_lease_runs_out(self, tmp_path: Path) -> None:
-        """SC-5: of all there are, so that others look when it does."""
+        """SC-5: everybody can see when the first of all leases runs out, and looks again then."""
         async with self.shared(tmp_path) as store:
             assert (await store.owners()).first_end is None
             await store.claim_named("telegram", "one")
@@ -135,7 +135,7 @@ class Leases(Opened):
             assert (await store.owners()).named == {}
 
     async def test_another_process_does_it_after_the_first_has_died(self, tmp_path: Path) -> None:
-        """SC-10: when the lease has run out; who comes back has lost it."""
+        """SC-10: another process gets the lease when it has run out; if the first one comes back, it has lost it."""
         async with self.shared(tmp_path) as store:
             first = await store.claim_named("telegram", "one")
             assert first is not None
@@ -150,7 +150,7 @@ class Leases(Opened):
             assert await store.claim_named("telegram", "one") is None
 
     async def test_who_listens_no_longer_does_not_move_the_cursor(self, tmp_path: Path) -> None:
-        """SC-10: what it has heard is still stored, and is recognised when it comes again."""
+        """SC-10: messages from a lost listener are still stored, and are recognised when they come again."""
         async with self.shared(tmp_path) as store:
             old = await store.claim_named("telegram", "one")
             assert old is not None
@@ -169,7 +169,7 @@ class Leases(Opened):
             assert await store.cursor("telegram", "read") == "3"
 
     async def test_a_process_may_claim_no_shards(self, tmp_path: Path) -> None:
-        """SC-24: one that only listens and serves pages is alive, and no shard is kept for it."""
+        """SC-24: a process that only listens and serves pages is alive, and no shard is kept for it."""
         async with self.shared(tmp_path) as store:
             await store.renew("front", (), claims=False)
             await store.renew("worker", ())
@@ -177,7 +177,8 @@ class Leases(Opened):
             assert (found.processes, found.fronts) == (("worker",), ("front",))
 
     async def test_operators_see_the_processes(self, tmp_path: Path) -> None:
-        """SC-24: who is alive, what each holds and does for all, and how long a message has waited."""
+        """SC-24: operators see which processes are alive, what each holds and does for all, and how long a message has
+        waited."""
         async with self.shared(tmp_path) as store:
             assert await store.deployment() == Deployment(store.shards, store.shards, 0.0, ())
             shard = shard_at(store)
@@ -212,7 +213,8 @@ class Leases(Opened):
             assert await store.shards_with_work() == frozenset()
 
     async def test_who_has_lost_the_lease_writes_nothing(self, tmp_path: Path) -> None:
-        """SC-3: whatever it writes is refused whole, and its engine is told; the new holder goes on."""
+        """SC-3: every write of a process that lost its lease is refused whole, and its engine learns of it; the new
+        holder goes on."""
         async with self.shared(tmp_path) as store:
             lease, told = await self._claimed(store, "one"), list[str]()
             late = store.owned(lease, lambda: told.append("lost"))
@@ -240,7 +242,8 @@ class Leases(Opened):
             assert isinstance(await begun(new, 2), RunClaim)
 
     async def test_a_claim_recovers_the_shard_and_no_other(self, tmp_path: Path) -> None:
-        """SC-4, DU-13: runs have ended and what was sending is unknown, in this shard; the others are as they were."""
+        """SC-4, DU-13: a claim ends the runs of its shard and marks parts that were being sent as unknown; other shards
+        do not change."""
         async with self.shared(tmp_path) as store:
             elsewhere = elsewhere_in(store)
             stay = store.owned(await self._claimed(store, "one", elsewhere))
@@ -263,7 +266,7 @@ class Leases(Opened):
                 assert await new.write(ClaimPart(elsewhere, NOW)) is None
 
     async def test_another_home_is_planned_for_and_not_sent_to(self, tmp_path: Path) -> None:
-        """SC-1: parts are rows of the home of their place; only its owner sends them."""
+        """SC-1: a part is a row of the home of its place; only the owner of that home sends it."""
         async with self.shared(tmp_path) as store:
             elsewhere = elsewhere_in(store)
             if elsewhere is HERE:
@@ -278,8 +281,8 @@ class Leases(Opened):
             assert isinstance(await theirs.write(ClaimPart(elsewhere, NOW)), StoredPart)
 
     async def test_a_home_stays_where_it_was_first_written(self, tmp_path: Path) -> None:
-        """SC-1: what was sent to before it spoke, and what changes its scope, keeps its home, and is sent to from
-        there; what is said in it is decided where its session is at home."""
+        """SC-1: a chat that we wrote to before it spoke, or whose scope changes, keeps its home and is sent to from
+        there; its messages are decided in the home of their session."""
         async with self.shared(tmp_path) as store:
             mine = store.owned(await self._claimed(store, "one"))
             await mine.write(PlanParts((an_intent(1),), NOW))
@@ -301,8 +304,8 @@ class Leases(Opened):
                 await mine.write(MoveEvent(event.id + 1, "main"))
 
     async def test_a_place_is_at_home_where_its_first_message_says(self, tmp_path: Path) -> None:
-        """SC-1: a person's chat is where their session is, not where its own id would put it; its answers are sent
-        from there, whatever a later message says."""
+        """SC-1: a person's chat is in the home of their session, not in that of its own id; answers are sent from
+        there, whatever a later message says."""
         async with self.shared(tmp_path) as store:
             elsewhere = elsewhere_in(store)
             home = route_home(elsewhere)
@@ -319,7 +322,7 @@ class Leases(Opened):
                 assert await mine.write(ClaimPart(HERE, NOW)) is None
 
     async def test_a_new_place_is_at_home_where_its_chat_is(self, tmp_path: Path) -> None:
-        """SC-1: also before anybody has written there."""
+        """SC-1: a new place is in the home of its chat, even before anybody has written there."""
         async with self.shared(tmp_path) as store:
             elsewhere = elsewhere_in(store)
             mine = store.owned(await self._claimed(store, "one"))
@@ -328,7 +331,8 @@ class Leases(Opened):
             assert (await store.place(elsewhere, NOW)).elsewhere is False  # nobody's in particular
 
     async def test_what_names_nobody_goes_where_its_message_went(self, tmp_path: Path) -> None:
-        """SC-1, CH-8: a deletion does not say whose direct chat it is in."""
+        """SC-1, CH-8: a deletion goes to the home of its message, because it does not say whose direct chat it is
+        in."""
         async with self.shared(tmp_path) as store:
             await store.write(PlanParts((an_intent(1),), NOW))
             (event,) = await store.write(Accept((an_inbound(1),), NOW, homes=("main",)))
@@ -343,7 +347,8 @@ class Leases(Opened):
             assert other.shard == shard_at(store, there)
 
     async def test_the_work_of_a_session_is_in_its_home(self, tmp_path: Path) -> None:
-        """SC-1, SC-4: whoever owns that finds it, wherever its chats are; nobody ends it by claiming their shard."""
+        """SC-1, SC-4: the owner of a session's home finds its work, whatever home its chats have; a claim of their
+        shard does not end it."""
         async with self.shared(tmp_path) as store:
             elsewhere = elsewhere_in(store)
             if elsewhere is HERE:
@@ -374,8 +379,8 @@ class Leases(Opened):
             assert isinstance(await new.write(BeginTurn(session, HERE, (queued,), NOW)), RunClaim)
 
     async def test_leases_run_out(self, tmp_path: Path) -> None:
-        """SC-5, SC-6: by the clock of the store, unless renewed; a store that notices by itself that its holder has
-        ended has nothing to renew."""
+        """SC-5, SC-6: leases run out by the clock of the store unless they are renewed; a store that notices by itself
+        that its holder has ended needs no renewal."""
         async with self.shared(tmp_path) as store:
             first = await self._claimed(store, "one")
             if store.lease_seconds is None:
@@ -399,7 +404,7 @@ class Leases(Opened):
                 await store.owned(first).write(PlanParts((an_intent(1),), NOW))
 
     async def test_a_lost_lease_is_no_attempt(self, tmp_path: Path) -> None:
-        """SC-3, DU-2: a turn is suspected when its process has died, not when that has only lost the lease."""
+        """SC-3, DU-2: a turn is suspected if its process has died, not if the process has only lost its lease."""
         async with self.shared(tmp_path) as store:
             if store.lease_seconds is None:
                 return
@@ -419,8 +424,8 @@ class Leases(Opened):
             assert [(each.crashes, each.alone) for each in found.values()] == [(0, 0), (1, 1)]
 
     async def test_what_a_process_left_in_several_shards_was_not_alone(self, tmp_path: Path) -> None:
-        """DU-2: the shards of a dead process are claimed one after the other, and by several; each knows of the
-        rest."""
+        """DU-2: the shards of a dead process are claimed one by one, perhaps by several processes; each claim takes the
+        others into account."""
         async with self.shared(tmp_path) as store:
             elsewhere = elsewhere_in(store)
             if store.lease_seconds is None or elsewhere is HERE:

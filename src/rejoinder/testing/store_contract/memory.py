@@ -1,4 +1,4 @@
-"""What is remembered: sessions, transcripts, the message index, traces, pairing."""
+"""The memory of a store: sessions, transcripts, the message index, traces, pairing."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -49,7 +49,7 @@ from rejoinder.testing.store_contract.opened import Opened
 
 class Memory(Opened):
     async def test_a_session_is_written_over_the_version_that_was_read(self, tmp_path: Path) -> None:
-        """DU-5: of two writers one wins and the other is told."""
+        """DU-5: of two writers one wins, and the other gets an error."""
         async with self.opened(tmp_path) as store:
             session = Session("s", "helper", NOW, NOW, system_events=("one",))
             assert await store.session("s") is None
@@ -64,7 +64,7 @@ class Memory(Opened):
             assert (kept.session, kept.version) == (session, 2)
 
     async def test_transcripts_begin_with_the_session(self, tmp_path: Path) -> None:
-        """DU-5: in order; after a reset the old one is still there."""
+        """DU-5: a transcript is in order; after a reset the old one is still there."""
         async with self.opened(tmp_path) as store:
             old = TranscriptEntry("user", (PromptText("old"),), NOW)
             new = (
@@ -78,7 +78,8 @@ class Memory(Opened):
             assert await store.transcript("s", NOW, limit=1) == new[1:]
 
     async def test_a_turn_is_in_the_transcript_once(self, tmp_path: Path) -> None:
-        """DU-5: it is written with the plan of its answer and again at its end: a crash may leave only one."""
+        """DU-5: a turn is written with the plan of its answer and again at its end, because a crash may leave only one
+        of these."""
         async with self.opened(tmp_path) as store:
             turns = [(TranscriptEntry("user", (PromptText(f"question {n}"),), NOW, n),) for n in (1, 2)]
             for entries in (turns[0], turns[0], turns[1], turns[1]):
@@ -86,7 +87,7 @@ class Memory(Opened):
             assert await store.transcript("s", NOW) == (*turns[0], *turns[1])
 
     async def test_the_agents_own_name_for_a_session(self, tmp_path: Path) -> None:
-        """TU-33: saved at creation, forgotten when told."""
+        """TU-33: the agent's id is saved when it is created, and forgotten on request."""
         async with self.opened(tmp_path) as store:
             for saved in (
                 AgentSession("sess-1"),
@@ -100,7 +101,8 @@ class Memory(Opened):
             assert await store.agent_session("s") is None
 
     async def test_messages_have_short_handles(self, tmp_path: Path) -> None:
-        """OD-22: m1, m2, ... in each conversation, found by handle or id; the handle of a deleted one is not reused."""
+        """OD-22: a conversation's messages are m1, m2, ..., found by handle or id; the handle of a deleted message is
+        not reused."""
         async with self.opened(tmp_path) as store:
             told = [IndexedMessage(f"id-{n}", "anna", NOW, text=f"text {n}") for n in (1, 2)]
             one, two = await store.write(NoteMessages(HERE, tuple(told)))
@@ -116,13 +118,13 @@ class Memory(Opened):
             assert [each.handle for each in await store.messages(HERE, after=1)] == ["m3"]
 
     async def test_a_platform_whose_ids_are_handles_keeps_them(self, tmp_path: Path) -> None:
-        """OD-22: what a person sees as m7 is m7 to the agent."""
+        """OD-22: the message that a person sees as m7 is m7 for the agent."""
         async with self.opened(tmp_path) as store:
             told = tuple(IndexedMessage(id, "anna", NOW) for id in ("m3", "x", "m7"))
             assert [each.handle for each in await store.write(NoteMessages(HERE, told))] == ["m3", "m4", "m7"]
 
     async def test_a_handle_that_was_not_committed_is_given_to_the_next_message(self, tmp_path: Path) -> None:
-        """OD-22: whatever a store remembers of the handles it gave out, it forgets with the transaction."""
+        """OD-22: if a transaction is undone, the store forgets the handles that it gave out in it."""
         async with self.opened(tmp_path) as store:
             await store.write(PutSession(Session("s", "helper", NOW, NOW), 0))
             for number in (1, 2):
@@ -132,7 +134,7 @@ class Memory(Opened):
                 assert noted.handle == f"m{number}"
 
     async def test_a_turn_hears_what_was_said_since_the_last(self, tmp_path: Path) -> None:
-        """IN-32: for each session on its own, so every agent of a room hears it once."""
+        """IN-32: each session gets the words since its last turn, so every agent of a room gets them once."""
         async with self.opened(tmp_path) as store:
             told = tuple(IndexedMessage(f"{n}", "anna", NOW) for n in range(1, 5))
             await store.write(NoteMessages(HERE, told))
@@ -141,7 +143,8 @@ class Memory(Opened):
             assert [each.number for each in await store.unheard_messages("other", HERE, limit=2)] == [3, 4]
 
     async def test_a_message_that_waits_for_its_turn_has_heard_what_was_said_before_it(self, tmp_path: Path) -> None:
-        """IN-32: it takes those words along, so after a restart they are not the next message's too."""
+        """IN-32: a waiting message takes the earlier words along, so after a restart the next message does not get
+        them, too."""
         async with self.opened(tmp_path) as store:
             told = tuple(IndexedMessage(f"{n}", "anna", NOW) for n in range(1, 4))
             await store.write(NoteMessages(HERE, told))
@@ -150,7 +153,8 @@ class Memory(Opened):
             assert [each.number for each in await store.unheard_messages("other", HERE)] == [1, 2, 3]
 
     async def test_the_first_turn_of_a_session_in_a_place(self, tmp_path: Path) -> None:
-        """TU-31: by this a thread's first turn is known, also after a restart; a turn that told nothing is none."""
+        """TU-31: a thread's first turn is recognised even after a restart; a turn that told the agent nothing does not
+        count."""
         async with self.opened(tmp_path) as store:
             await store.write(NoteMessages(HERE, (IndexedMessage("1", "anna", NOW),)))
             chore = await store.write(BeginTurn("s", HERE, (), NOW, tells=False))
@@ -165,7 +169,8 @@ class Memory(Opened):
             assert await store.first_turn("other", HERE) is None
 
     async def test_bot_turns_are_counted(self, tmp_path: Path) -> None:
-        """IN-23, IN-24: in a row and of a day, own ones included, over restarts; a human ends a row."""
+        """IN-23, IN-24: bot turns are counted in a row and for a day, our own included, across restarts; a human ends a
+        row."""
         async with self.opened(tmp_path) as store:
             assert await store.place(HERE, NOW) == PlaceFacts()
             kinds = ("human", "bot", "system", "bot")
@@ -194,7 +199,7 @@ class Memory(Opened):
             assert (found.kind, found.handle) == ("own", "m1")
 
     async def test_a_thread_we_began_is_ours(self, tmp_path: Path) -> None:
-        """IN-22: the first message of it was our own."""
+        """IN-22: a thread is ours if its first message was ours."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1, THREAD),), NOW))
             await store.write(MarkSent(await claimed(store, route=THREAD), "own-1", NOW))
@@ -202,7 +207,7 @@ class Memory(Opened):
             assert await store.place(THREAD, NOW) == PlaceFacts(owned=True, posted=True, bot_turns_today=1)
 
     async def test_traces(self, tmp_path: Path) -> None:
-        """IN-64: what each stage decided, by the platform's message."""
+        """IN-64: the decisions of all stages are found by the platform's message."""
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
             decided = TraceEntry(NOW, (Step("access", "continue", None, 0.1), Step("activation", "continue", "why")))
@@ -213,7 +218,8 @@ class Memory(Opened):
             assert await store.trace(found.id) == (decided, ended)
 
     async def test_so_many_strangers_wait_on_an_account(self, tmp_path: Path) -> None:
-        """SC-16: the store counts them, whoever decided; those of another account, and who waits already, count not."""
+        """SC-16: the store counts the waiting strangers, whichever process decided; those of another account, and those
+        who wait already, do not count."""
         async with self.opened(tmp_path) as store:
 
             def asks(sender: str, account: str = "default") -> PutPairingRequest:
@@ -227,7 +233,7 @@ class Memory(Opened):
             assert [each.sender for each in await store.pairing_requests("telegram", "default")] == ["ann", "bob"]
 
     async def test_pairing(self, tmp_path: Path) -> None:
-        """IN-11: one code for each stranger, approved once, while it is valid."""
+        """IN-11: each stranger gets one code, which can be approved once, while it is valid."""
         async with self.opened(tmp_path) as store:
             request = PairingRequest("telegram", "default", "eve", "ABCDEFGH", NOW, NOW, SOON)
             await store.write(PutPairingRequest(request))
@@ -243,7 +249,7 @@ class Memory(Opened):
             assert await store.write(PairSender("ABCDEFGH", NOW)) is None
 
     async def test_who_was_let_in_is_so_until_taken_off(self, tmp_path: Path) -> None:
-        """IN-11: pairing and the allow-list are kept, the latest word about an entry counts."""
+        """IN-11: pairings and the allow-list are kept, and the latest change of an entry counts."""
         async with self.opened(tmp_path) as store:
             for sender, code in (("eve", "ABCDEFGH"), ("bob", "HGFEDCBA")):
                 await store.write(

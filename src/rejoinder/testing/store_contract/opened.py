@@ -1,4 +1,4 @@
-"""How a store under test is opened."""
+"""Opens the store under test."""
 
 import asyncio
 from abc import abstractmethod
@@ -18,25 +18,25 @@ PROCESSES = count(1)
 
 class Opened:
     survives: bool = True
-    """Whether what was written is there after the process has ended."""
+    """Whether written data survives the end of the process."""
 
     copies: bool = True
-    """Whether it writes a copy of itself; a database server has tools of its own for that, and says so."""
+    """Whether it can write a copy of itself; a database server refers to its own tools instead."""
 
     @abstractmethod
     def open(self, folder: Path) -> SharedStore: ...
 
     def operator(self, folder: Path) -> OperatorStore:
-        """The same store for an operator, while it is open; one that ends with its process has no such side."""
+        """The same store, opened by an operator while it is in use. A store in memory does not have this."""
         raise NotImplementedError
 
     async def let_leases_run_out(self, store: SharedStore) -> None:
-        """A store whose clock can be moved does not have to wait."""
+        """Waits until leases run out; a store whose clock can be moved need not wait."""
         await asyncio.sleep(store.lease_seconds or 0)
 
     @asynccontextmanager
     async def opened(self, folder: Path) -> AsyncGenerator[Store]:
-        """The store of the shard in which `HERE` is, in a process that ends without giving its lease back."""
+        """The store of the shard of `HERE`, in a process that ends without giving its lease back."""
         async with self.shared(folder) as store:
             yield store.owned(await claimed_by(store, f"process-{next(PROCESSES)}"))
 
@@ -54,13 +54,13 @@ def shard_at(store: SharedStore, route: Route = HERE) -> int:
 
 
 def elsewhere_in(store: SharedStore) -> Route:
-    """A place in another shard, where there are several; else `HERE`."""
+    """A place in another shard if there are several; otherwise `HERE`."""
     places = (Route("telegram", f"chat-{number}") for number in range(100))
     return next((each for each in places if shard_at(store, each) != shard_at(store)), HERE)
 
 
 async def claimed_by(store: SharedStore, holder: str, route: Route = HERE) -> Lease:
-    """The lease on the shard of a place, as soon as it can be had."""
+    """The lease on the shard of a place, as soon as it is free."""
     async with asyncio.timeout(PATIENCE):
         while True:
             if (lease := await store.claim(shard_at(store, route), holder)) is not None:

@@ -94,7 +94,7 @@ class Operator(Opened):
             assert await store.latest_event("web") is None
 
     async def test_a_message_is_found_without_its_chat(self, tmp_path: Path) -> None:
-        """OD-22: by id or handle; a handle alone may be of several conversations."""
+        """OD-22: a message is found by id or handle; a handle alone may fit several conversations."""
         async with self.opened(tmp_path) as store:
             for route, id in ((HERE, "17"), (THREAD, "18")):
                 await store.write(NoteMessages(route, (IndexedMessage(id, "anna", NOW),)))
@@ -122,7 +122,8 @@ class Operator(Opened):
             assert [part.key for part in await store.parts_under("event/7/1")] == ["event/7/1/0/c"]
 
     async def test_what_is_quarantined_is_listed(self, tmp_path: Path) -> None:
-        """DU-14: an event, a turn and a session, each with where it was; a session under its key starts over."""
+        """DU-14: an event, a turn and a session are listed, each with its place; a new session starts under the key of
+        a quarantined one."""
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
             await store.write(QuarantineEvent(event.id, "odd"))
@@ -148,8 +149,8 @@ class Operator(Opened):
             assert await store.quarantined(1) == found[:1]
 
     async def test_what_is_quarantined_can_be_run_again(self, tmp_path: Path) -> None:
-        """DU-2: somebody marks it, and the gateway takes it out; an event comes as if new, the messages of a turn wait
-        for another one."""
+        """DU-2: somebody marks it, and the gateway releases it; an event comes back as new, the messages of a turn wait
+        for another turn."""
         if not self.survives:
             return
         async with self.both(tmp_path) as (store, operator):
@@ -175,7 +176,7 @@ class Operator(Opened):
             assert isinstance(await store.write(BeginTurn("s", HERE, again, NOW)), RunClaim)
 
     async def test_dead_letters_are_counted_and_the_latest_come_first(self, tmp_path: Path) -> None:
-        """DE-33: of many, only those that are asked for are read."""
+        """DE-33: of many dead letters, only the requested ones are read."""
         async with self.opened(tmp_path) as store:
             for number in (1, 2, 3):
                 await buried(store, number)
@@ -226,7 +227,7 @@ class Operator(Opened):
     # --- written ------------------------------------------------------------------------------------
 
     async def test_dropped_it_is_said_no_more(self, tmp_path: Path) -> None:
-        """DE-33: a dead or held part only, and only as it was seen."""
+        """DE-33: only a dead or held part can be dropped, and only in the state in which it was seen."""
         async with self.opened(tmp_path) as store:
             await buried(store, 1)
             (dead,) = await store.parts_in("dead")
@@ -239,7 +240,7 @@ class Operator(Opened):
             assert (await store.count_rows()).parts == {"withdrawn": 2}
 
     async def test_an_operator_writes_beside_the_gateway(self, tmp_path: Path) -> None:
-        """DE-33: what was dead is planned again, and the gateway, told of it, sends it."""
+        """DE-33: a dead part is planned again, and the gateway learns of it and sends it."""
         if not self.survives:
             return
         async with self.shared(tmp_path) as process, self._operator(tmp_path) as operator:
@@ -254,7 +255,7 @@ class Operator(Opened):
             assert (await claimed(store)).key == "key-1"
 
     async def test_what_the_gateway_writes_is_no_external_change(self, tmp_path: Path) -> None:
-        """A gateway that its own writes woke would never rest."""
+        """A gateway that was woken by its own writes would never rest."""
         if not self.survives:
             return
         async with self.shared(tmp_path) as process, self._operator(tmp_path) as operator:
@@ -276,7 +277,7 @@ class Operator(Opened):
             assert changes == ["after"]
 
     async def test_who_was_slower_loses(self, tmp_path: Path) -> None:
-        """DU-12: the fences hold between operator and gateway; nothing of the write that lost is written."""
+        """DU-12: the fences hold between operator and gateway; nothing of the losing write takes effect."""
         if not self.survives:
             return
         async with self.both(tmp_path) as (store, operator):
@@ -288,7 +289,7 @@ class Operator(Opened):
             assert (await store.count_rows()).parts == {"planned": 1}
 
     async def test_a_gateway_keeps_its_claims(self, tmp_path: Path) -> None:
-        """DU-13: looking or writing beside it takes nothing over."""
+        """DU-13: a reader or writer beside the gateway takes nothing over."""
         if not self.survives:
             return
         async with self.both(tmp_path) as (store, operator):
@@ -301,7 +302,7 @@ class Operator(Opened):
                 await operator.write(EndRun(run, "answered", NOW))
 
     async def test_what_is_under_way_is_counted(self, tmp_path: Path) -> None:
-        """For the console, each second: what has ended is not in it."""
+        """The console reads the count each second; work that has ended is not in it."""
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1)
             await waiting(store, 2, 3)
@@ -311,7 +312,7 @@ class Operator(Opened):
             assert await store.workload() == Workload(1, 2, {"dead": 1, "planned": 1})
 
     async def test_what_is_quarantined_is_counted(self, tmp_path: Path) -> None:
-        """DU-2: for `/health`; messages and turns."""
+        """DU-2: `/health` gets the number of quarantined messages and turns."""
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
             await store.write(QuarantineEvent(event.id, "odd"))
@@ -331,7 +332,7 @@ class Operator(Opened):
             assert await operator.write(PairSender("AAAA", NOW)) is None
 
     async def test_whether_a_gateway_runs(self, tmp_path: Path) -> None:
-        """Asking does not keep a gateway from starting."""
+        """The question does not keep a gateway from starting."""
         if not self.survives:
             return
         async with self.shared(tmp_path) as store, self._operator(tmp_path) as operator:

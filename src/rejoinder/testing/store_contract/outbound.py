@@ -1,4 +1,4 @@
-"""What goes out: in order, under its key, and never twice by the store's doing."""
+"""Outgoing parts: in order, each under its key, and never sent twice because of the store."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from rejoinder.testing.store_contract.opened import Opened
 
 class Parts(Opened):
     async def test_what_opened_a_thread_stands_in_it(self, tmp_path: Path) -> None:
-        """CH-2: a part whose delivery opened a place enters the index there, and not where it was sent."""
+        """CH-2: a part whose delivery opened a place is indexed in that place, not in the one it was sent to."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1),), NOW))
             message = await store.write(MarkSent(await claimed(store), "m1", NOW, "words", place=THREAD))
@@ -45,7 +45,8 @@ class Parts(Opened):
             assert (await claimed(store)).key == "key-2"
 
     async def test_what_nothing_waits_before_can_go_at_once(self, tmp_path: Path) -> None:
-        """DU-12: planned and under way in one step, the attempt counted; behind others it waits like any part."""
+        """DU-12: a part is planned and claimed in one step, with its attempt counted; behind others it waits like any
+        part."""
         async with self.opened(tmp_path) as store:
             first, second = await store.write(PlanParts((an_intent(1), an_intent(2)), NOW, claims=True))
             assert (first.state, first.attempts, second.state) == ("sending", 1, "planned")
@@ -58,7 +59,8 @@ class Parts(Opened):
             assert (again.state, again.receipt) == ("sent", "msg-1")
 
     async def test_words_overtake_reactions(self, tmp_path: Path) -> None:
-        """DE-32: whatever else is said goes first, whether planned before or after, and each line keeps its order."""
+        """DE-32: everything but reactions goes first, whether planned earlier or later, and each queue keeps its
+        order."""
         async with self.opened(tmp_path) as store:
             marks = an_intent(1, kind=YIELDING), an_intent(2, kind=YIELDING)
             await store.write(PlanParts((*marks, an_intent(3), an_intent(4)), NOW))
@@ -70,7 +72,7 @@ class Parts(Opened):
                 await store.write(MarkSent(part, None, NOW))
 
     async def test_nothing_waits_for_a_reaction(self, tmp_path: Path) -> None:
-        """DE-32: words go out while it is put off, unknown or under way; reactions behind it wait for it."""
+        """DE-32: words go out while a reaction is postponed, unknown or under way; reactions behind it wait for it."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1, kind=YIELDING), an_intent(2, kind=YIELDING)), NOW))
             await store.write(RetryPart(await claimed(store), SOON, "502"))
@@ -86,7 +88,8 @@ class Parts(Opened):
             assert unknown.key == "key-1"
 
     async def test_the_same_key_is_the_same_part(self, tmp_path: Path) -> None:
-        """DU-4: planned again it is the part it was, with its receipt; other bytes under it are refused."""
+        """DU-4: a part that is planned again is the same part, with its receipt; other bytes under its key are
+        refused."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1),), NOW))
             await store.write(MarkSent(await claimed(store), "msg-1", NOW))
@@ -97,7 +100,8 @@ class Parts(Opened):
                 await store.write(PlanParts((an_intent(1, body=b"other"),), NOW))
 
     async def test_what_a_try_gave_up_is_known_to_the_next(self, tmp_path: Path) -> None:
-        """DE-13: also after a restart, and while it is not known whether it arrived."""
+        """DE-13: the next try knows what an earlier one gave up, even after a restart, and while it is unknown whether
+        the part arrived."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1),), NOW))
             omitted = ("formatting", "target")
@@ -109,7 +113,7 @@ class Parts(Opened):
             assert found.omitted == omitted
 
     async def test_a_retry_has_identical_bytes(self, tmp_path: Path) -> None:
-        """DU-4: same key, same bytes, whatever they are; no part overtakes it while it waits."""
+        """DU-4: the same key has the same bytes, whatever they are; no part overtakes it while it waits."""
         async with self.opened(tmp_path) as store:
             body = bytes(range(256))
             await store.write(PlanParts((an_intent(1, body=body), an_intent(2)), NOW))
@@ -121,7 +125,7 @@ class Parts(Opened):
             assert limited.attempts == 1
 
     async def test_a_clock_that_was_set_back_keeps_nobody_waiting(self, tmp_path: Path) -> None:
-        """DE-32: a retry time too far ahead was never meant and is ignored; nearer times hold."""
+        """DE-32: a retry time too far in the future must be a mistake and is ignored; nearer times hold."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1),), NOW))
             put_off = await store.write(RetryPart(await claimed(store), NOW, "502"))
@@ -144,7 +148,7 @@ class Parts(Opened):
             await loses(store, MarkSent(fresh, None, NOW))
 
     async def test_what_is_unknown_blocks(self, tmp_path: Path) -> None:
-        """DU-3: it is unknown whether it arrived; the parts after it wait until that is settled."""
+        """DU-3: while it is unknown whether a part arrived, the parts after it wait."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1), an_intent(2)), NOW))
             unknown = await store.write(MarkUnknown(await claimed(store), "timeout"))
@@ -157,7 +161,7 @@ class Parts(Opened):
             assert (again.key, again.body) == (unknown.key, unknown.body)
 
     async def test_unknown_can_be_confirmed(self, tmp_path: Path) -> None:
-        """DU-3: read back from the platform, it is sent, with its receipt."""
+        """DU-3: a part that is found on the platform counts as sent, with its receipt."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1),), NOW))
             unknown = await store.write(MarkUnknown(await claimed(store), "timeout"))
@@ -168,7 +172,7 @@ class Parts(Opened):
             assert (listed.id, listed.kind) == ("msg-1", "own")
 
     async def test_dead_letters_are_listed_and_can_be_sent_again(self, tmp_path: Path) -> None:
-        """DE-33: with the reason; what follows goes on."""
+        """DE-33: dead letters are listed with the reason; the parts after them go on."""
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1), an_intent(2)), NOW))
             await store.write(BuryPart(await claimed(store), "403 blocked"))
@@ -179,7 +183,7 @@ class Parts(Opened):
             assert (await claimed(store)).key == "key-1"
 
     async def test_withdrawn_parts_are_never_said(self, tmp_path: Path) -> None:
-        """IN-70: nothing of a stopped turn is sent; what is under way keeps its end."""
+        """IN-70: no part of a stopped turn is sent; a part that is being sent gets its result."""
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1)
             await store.write(PlanParts((an_intent(1), an_intent(2), an_intent(3)), NOW, run))

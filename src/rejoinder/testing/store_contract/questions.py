@@ -13,7 +13,7 @@ from rejoinder.testing.store_contract.opened import Opened
 
 class QuestionsKept(Opened):
     async def test_a_question_is_kept_until_its_turn_is_over(self, tmp_path: Path) -> None:
-        """CH-10: with its answer, in the order in which they were asked; what has run out is not told again."""
+        """CH-10: questions are kept with their answers, in order; an expired question is not reported again."""
         async with self.opened(tmp_path) as store:
             run, other = await begun(store, 1), await begun(store, 2, session="t")
             text = Question("", "May I?", (Option("a", "Yes", "once"), "b"))

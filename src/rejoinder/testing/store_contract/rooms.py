@@ -36,7 +36,7 @@ async def found(store: Store, **wanted: object) -> list[str]:
 
 class Rooms(Opened):
     async def test_events_are_numbered_in_order_without_a_gap(self, tmp_path: Path) -> None:
-        """SC-14: also after something that could not be written; a log keeps its id and its numbers."""
+        """SC-14: there is no gap even after a failed write; a log keeps its id and its numbers."""
         async with self.opened(tmp_path) as store:
             assert await store.log_state(LOG) is None
             assert await store.write(OpenLog(LOG, "first")) == LogState("first", 0)
@@ -52,7 +52,7 @@ class Rooms(Opened):
             assert await store.logs() == ("another", LOG)
 
     async def test_an_entry_is_written_over_the_version_that_was_read(self, tmp_path: Path) -> None:
-        """SC-14: of two who change the same message, one has to look again."""
+        """SC-14: of two who change the same message, one has to read it again."""
         async with self.opened(tmp_path) as store:
             await recorded(store, posted(an_entry("a", key="part-1", thread="t", answers="q", private=True)))
             kept = await store.log_entry(LOG, "a")
@@ -67,7 +67,7 @@ class Rooms(Opened):
             assert await store.log_growing(LOG) == (changed,)
 
     async def test_a_key_and_a_request_are_taken_once(self, tmp_path: Path) -> None:
-        """DU-4: nothing is written of what comes with one that is taken."""
+        """DU-4: if a key or request was taken before, nothing of the write takes effect."""
         once = OnceRequest("done", "ada 1", b"a")
         async with self.opened(tmp_path) as store:
             await recorded(store, posted(an_entry("a", key="k")))
@@ -82,7 +82,7 @@ class Rooms(Opened):
             assert not (await store.recover(NOW)).events
 
     async def test_a_message_and_what_the_log_says_of_it_are_one(self, tmp_path: Path) -> None:
-        """DU-1: `on_result` is told of the message; both are durable, or neither."""
+        """DU-1: `on_result` is called with the message; both are durable, or neither is."""
         told: list[object] = []
         async with self.opened(tmp_path) as store:
             await store.write(OpenLog(LOG, "id"))
@@ -98,7 +98,8 @@ class Rooms(Opened):
                 assert await store.log_entry(LOG, "a") is not None
 
     async def test_entries_are_found_as_a_person_may_see_them(self, tmp_path: Path) -> None:
-        """SC-14: by room, thread, words, author, what they answer, before and after; deleted ones never."""
+        """SC-14: entries are found by room, thread, words, author, what they answer, before and after; deleted ones
+        never are."""
         entries = (
             an_entry("a", text="100% grüße"),
             an_entry("b", author="helper", answers="a", text="100 grüße"),
@@ -126,7 +127,8 @@ class Rooms(Opened):
             assert ([each.id for each in page.entries], page.more) == (["g"], True)
 
     async def test_an_overview_has_rooms_marks_and_what_was_missed(self, tmp_path: Path) -> None:
-        """SC-14: as of one moment; marks never go back, and own or private words are not unread."""
+        """SC-14: an overview is of one moment; marks never go back, and own or private messages do not count as
+        unread."""
         later = NOW + timedelta(minutes=1)
         rooms = (RoomRow("lobby", None, b"Lobby"), RoomRow("hers", "ada", b"Hers"), RoomRow("his", "bob", b"His"))
         async with self.opened(tmp_path) as store:
@@ -150,7 +152,7 @@ class Rooms(Opened):
             assert await store.log_replies(LOG, ("a", "b"), "ada") == {"a": Replies(1, later)}
 
     async def test_an_entry_keeps_its_files(self, tmp_path: Path) -> None:
-        """SC-14: for as long as it names them."""
+        """SC-14: files are kept as long as an entry names them."""
         async with self.opened(tmp_path) as store:
             file = await blobs_of(store).keep(Upload(), whole(b"x"))
             with refused(Superseded):
@@ -165,7 +167,7 @@ class Rooms(Opened):
             assert await store.blob(file.id) is None
 
     async def test_facts_are_kept_by_scope_and_key(self, tmp_path: Path) -> None:
-        """SC-14: and may be written beside a gateway."""
+        """SC-14: facts may also be written by another program beside a gateway."""
         async with self.opened(tmp_path) as store:
             for scope, key, body in (("a", "1", b"x"), ("a", "2", b"y"), ("b", "1", b"z"), ("a", "1", b"new")):
                 await store.write(PutFact(scope, key, body))

@@ -15,7 +15,7 @@ EVE = StoredSubagent("s:eve", "s", "s", "eve", "helper", "read", Route("web", "r
 
 class SubagentsKept(Opened):
     async def test_a_sub_agent_is_kept_as_it_was_last_written(self, tmp_path: Path):
-        """TU-36: by its session, by its conversation, the oldest first."""
+        """TU-36: sub-agents are found by session and by conversation, the oldest first."""
         async with self.opened(tmp_path) as store:
             later = replace(EVE, session="s:bob", name="bob", started=NOW + timedelta(seconds=1))
             other = replace(EVE, session="t:eve", root="t", parent="t")
@@ -29,7 +29,7 @@ class SubagentsKept(Opened):
             assert await store.subagent("s:nobody") is None
 
     async def test_the_sub_agents_of_a_chat(self, tmp_path: Path):
-        """TU-36: with those of its threads, the latest first; other chats have their own."""
+        """TU-36: a chat's sub-agents include those of its threads, the latest first; other chats have their own."""
         async with self.opened(tmp_path) as store:
             below = replace(EVE, session="s:bob", route=Route("web", "room", "w1"), started=NOW + timedelta(seconds=1))
             other = replace(EVE, session="t:eve", route=Route("web", "cellar"))
@@ -39,7 +39,7 @@ class SubagentsKept(Opened):
             assert await store.subagents_at("telegram", "room") == ()
 
     async def test_what_is_still_to_be_done_with_sub_agents(self, tmp_path: Path):
-        """TU-36: those at work, and those whose end has not been told."""
+        """TU-36: sub-agents that are working, and those whose end was not reported yet, are found."""
         async with self.opened(tmp_path) as store:
             over = replace(EVE, session="s:bob", state="failed", ended=NOW, told=False)
             gone = replace(EVE, session="s:cid", state="killed", ended=NOW)

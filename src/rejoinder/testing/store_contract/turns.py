@@ -40,7 +40,7 @@ from rejoinder.testing.store_contract.opened import Opened
 
 class Turns(Opened):
     async def test_one_active_run_for_a_session(self, tmp_path: Path) -> None:
-        """TU-1, DU-11: the second caller is told which run is there, and what waits keeps waiting."""
+        """TU-1, DU-11: a second caller is told which run is active, and waiting messages keep waiting."""
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1)
             (late,) = await waiting(store, 2)
@@ -53,7 +53,7 @@ class Turns(Opened):
             assert after.generation > run.generation
 
     async def test_a_turn_may_bring_its_event(self, tmp_path: Path) -> None:
-        """DU-12: an event that starts a turn at once is taken by it in the same step; in a busy session it waits, as if
+        """DU-12: a turn that starts at once takes its event in the same step; in a busy session the event waits, as if
         it had been routed there before."""
         async with self.opened(tmp_path) as store:
             first, second = [event.id for event in await accepted(store, 1, 2)]
@@ -70,7 +70,7 @@ class Turns(Opened):
             assert isinstance(await store.write(BeginTurn("s", HERE, (second,), NOW)), RunClaim)
 
     async def test_a_message_is_in_one_turn_of_a_session(self, tmp_path: Path) -> None:
-        """DU-11: an event already taken, dropped, or never routed here cannot begin a turn."""
+        """DU-11: a turn cannot begin with an event that was taken, dropped, or never routed to the session."""
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1)
             await store.write(EndRun(run, "answered", NOW))
@@ -82,7 +82,8 @@ class Turns(Opened):
                 await loses(store, BeginTurn("s", HERE, (event,), NOW))
 
     async def test_every_input_ends_with_a_name(self, tmp_path: Path) -> None:
-        """TU-2: in a turn, steered, summarised, dropped with a reason; the summary is told by the next turn."""
+        """TU-2: an input ends in a turn, steered, summarised, or dropped with a reason; the next turn has the
+        summary."""
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1)
             steered, summarised, dropped = await waiting(store, 2, 3, 4)
@@ -103,7 +104,7 @@ class Turns(Opened):
             assert [(put.state, put.reason) for put in await store.inputs_of(dropped)] == [("dropped", "interrupted")]
 
     async def test_a_run_that_was_ended_can_do_nothing_more(self, tmp_path: Path) -> None:
-        """TU-20: late output of an abandoned run is discarded, whatever it tries."""
+        """TU-20: late output of an abandoned run is discarded, whatever the run tries."""
         async with self.opened(tmp_path) as store:
             stale = await begun(store, 1)
             await store.write(ReleaseRun(stale))
@@ -122,7 +123,7 @@ class Turns(Opened):
             await loses(store, EndRun(run, "answered", NOW))
 
     async def test_a_turn_that_was_left_open_is_closed_though_another_runs(self, tmp_path: Path) -> None:
-        """TU-20: whoever finds it need not wait for the session; what somebody has claimed is not closed that way."""
+        """TU-20: an open turn can be closed without waiting for its session, unless somebody has claimed it."""
         async with self.opened(tmp_path) as store:
             left, answered = await begun(store, 1), await begun(store, 2, session="t")
             await store.write(PlanParts((), NOW, answered, final=True))
@@ -141,7 +142,7 @@ class Turns(Opened):
                 assert over.closed == NOW
 
     async def test_what_was_summarised_waits_for_a_turn_that_tells_of_it(self, tmp_path: Path) -> None:
-        """TU-5, TU-23: a turn that asks the agent nothing leaves it for the next."""
+        """TU-5, TU-23: a turn that asks the agent nothing leaves the summary for the next turn."""
         async with self.opened(tmp_path) as store:
             left_out, *others = await waiting(store, 1, 2, 3)
             await store.write(SummariseInputs("s", (left_out,)))
@@ -154,8 +155,8 @@ class Turns(Opened):
                 await store.write(EndRun(run, "answered", NOW))
 
     async def test_a_crash_makes_suspects(self, tmp_path: Path) -> None:
-        """DU-2: of what was under way when the process died; only what was under way alone is known to have been there
-        each time. Attempts are counted before they are made."""
+        """DU-2: turns that were under way when the process died are suspects; a crash counts fully against a turn only
+        if it was alone. Attempts are counted before they are made."""
         if not self.survives:
             return
         async with self.opened(tmp_path) as store:
@@ -172,7 +173,7 @@ class Turns(Opened):
             assert (second.crashes, second.alone) == (1, 0)
 
     async def test_an_event_that_is_tried_is_suspected_too(self, tmp_path: Path) -> None:
-        """DU-2: a turn beside it was not alone, and neither was the event; what was decided is no suspect."""
+        """DU-2: a turn and an event that ran together were not alone; an event that was decided is not a suspect."""
         if not self.survives:
             return
         async with self.opened(tmp_path) as store:
@@ -189,7 +190,7 @@ class Turns(Opened):
             assert [(each.attempts, each.alone) for each in (await store.recover(NOW)).events] == [(2, 1)]
 
     async def test_a_quarantined_turn_leaves_its_session_free(self, tmp_path: Path) -> None:
-        """DU-2: it is left alone, and the next message gets its turn."""
+        """DU-2: a quarantined turn is left alone, and the next message gets its turn."""
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1)
             await store.write(ReleaseRun(run))
@@ -211,7 +212,7 @@ class Turns(Opened):
                 run = again
 
     async def test_an_answered_turn_is_not_asked_again(self, tmp_path: Path) -> None:
-        """DU-2: once the whole answer is planned a crash leaves only its delivery to be done, uncounted."""
+        """DU-2: once the whole answer is planned, a crash leaves only its delivery to do, and does not count."""
         if not self.survives:
             return
         async with self.opened(tmp_path) as store:
@@ -224,7 +225,7 @@ class Turns(Opened):
                 assert (again.answered, again.attempt) == (True, 1)
 
     async def test_what_waits_can_be_revised(self, tmp_path: Path) -> None:
-        """CH-8: an edited message is what its turn is given; one that no longer waits is not changed."""
+        """CH-8: the turn gets an edited message in its new form; a message that no longer waits does not change."""
         async with self.opened(tmp_path) as store:
             first, second = await waiting(store, 1, 2)
             await store.write(ReviseInput("s", first, b"other words"))
@@ -236,7 +237,7 @@ class Turns(Opened):
             assert [put.payload for put in await store.inputs_of(first)] == [b"other words"]
 
     async def test_turns_are_counted_by_chat_and_person(self, tmp_path: Path) -> None:
-        """IN-33: of a chat with its threads, and of one person in it."""
+        """IN-33: turns are counted for a chat with its threads, and for one person in it."""
         async with self.opened(tmp_path) as store:
             await begun(store, 1)
             (event,) = await store.write(Accept((an_inbound(2, sender="bob"),), NOW))

@@ -34,7 +34,7 @@ from rejoinder.testing.store_contract.opened import Opened
 
 class WholeStoreBehaviour(Opened):
     async def test_verbs_written_together_happen_together(self, tmp_path: Path) -> None:
-        """DU-12: a verb that lost takes back all of its write, and nothing of any other."""
+        """DU-12: if a verb fails, its whole write is undone, and no other write."""
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1)
             await store.write(EndRun(run, "answered", NOW))
@@ -46,7 +46,7 @@ class WholeStoreBehaviour(Opened):
             assert [event.inbound.event_id for event in (await store.recover(NOW)).events] == ["event-3"]
 
     async def test_sixty_four_producers(self, tmp_path: Path) -> None:
-        """DU-12: no producer waits for a timer or gets another's rows, and the order of each is kept."""
+        """DU-12: no producer waits for a timer or gets another's rows, and each producer's order is kept."""
         async with self.opened(tmp_path) as store:
 
             async def produce(producer: int) -> list[int]:
@@ -64,7 +64,8 @@ class WholeStoreBehaviour(Opened):
             assert sorted(event.id for event in events) == sorted(id for ids in produced for id in ids)
 
     async def test_restart_takes_over(self, tmp_path: Path) -> None:
-        """DU-13: a new generation; runs are free, what was sending is unknown, the rest is as it was."""
+        """DU-13: a restart has a new generation: sessions have no active run, parts that were being sent are unknown,
+        everything else is unchanged."""
         if not self.survives:
             return
         async with self.opened(tmp_path) as store:
@@ -88,7 +89,8 @@ class WholeStoreBehaviour(Opened):
             assert recovery.to_send == (HERE, THREAD)
 
     async def test_what_waited_is_resumed(self, tmp_path: Path) -> None:
-        """TU-10: oldest first and all of it; what is old or beyond 20 is gathered, before the rest."""
+        """TU-10: all waiting messages are resumed, oldest first; those that are old or beyond 20 are gathered into one
+        turn before the others."""
         async with self.opened(tmp_path) as store:
             old = await waiting(store, 1, 2)
             later = NOW + timedelta(minutes=16)
@@ -101,7 +103,7 @@ class WholeStoreBehaviour(Opened):
             assert (other.gathered, len(other.singly)) == ((), 1)
 
     async def test_a_backup_is_whole_while_writing_goes_on(self, tmp_path: Path) -> None:
-        """DU-14: a copy of one moment, and it never takes the place of another file."""
+        """DU-14: a backup is a copy of one moment, and never replaces another file."""
         async with self.opened(tmp_path) as store:
             await begun(store, 1, 2, 3)
             copy = tmp_path / "copy"
@@ -118,7 +120,8 @@ class WholeStoreBehaviour(Opened):
             assert copy.stat().st_size > len(b"old")
 
     async def test_the_sweep_removes_what_has_ended(self, tmp_path: Path) -> None:
-        """DU-14: a bounded number at a time; what waits, runs, is unsent or dead is never removed."""
+        """DU-14: a sweep removes a bounded number at a time, and never anything that waits, runs, is unsent or is
+        dead."""
         async with self.opened(tmp_path) as store:
             for number in range(6):
                 run = await begun(store, number)
@@ -142,7 +145,8 @@ class WholeStoreBehaviour(Opened):
             assert [each.id for each in await store.messages(HERE)] == ["own-3", "own-4"]
 
     async def test_what_is_new_has_no_number_of_what_is_gone(self, tmp_path: Path) -> None:
-        """DU-14: not even after a restart, when nothing else is left. A transcript is kept longer than its turns."""
+        """DU-14: numbers are not reused, even if nothing is left after a restart. A transcript is kept longer than its
+        turns."""
         if not self.survives:
             return
         later = NOW + timedelta(days=31)

@@ -1,7 +1,7 @@
 """Runs an agent for a request under `/v1`, whichever API it speaks.
 
-Rule 1: who hangs up stops the agent, streamed or not.
-Rule 2: every failure is logged, with what the caller was told.
+Rule 1: a caller that hangs up stops the agent, streamed or not.
+Rule 2: every failure is logged, with the sentence that the caller got.
 Rule 3: parameters that have no effect are named in a header of the answer.
 """
 
@@ -85,7 +85,7 @@ async def _whole(
     made: AnswerIdentity,
     headers: dict[str, str],
 ) -> Response:
-    response = Response(status_code=499)  # hung up: nobody reads it
+    response = Response(status_code=499)  # the caller hung up, so nobody reads it
 
     async def answer() -> None:
         nonlocal response
@@ -136,7 +136,7 @@ def _log(path: str, model: str, failure: Unanswered) -> None:
 
 
 def _model(name: str, created: int) -> dict[str, Any]:
-    """A model as both OpenAI and Anthropic list it."""
+    """A model in a form that suits both OpenAI's and Anthropic's lists."""
     born = datetime.fromtimestamp(created, UTC).isoformat().replace("+00:00", "Z")
     openai = {"id": name, "object": "model", "created": created, "owned_by": "rejoinder"}
     return {**openai, "type": "model", "display_name": name, "created_at": born}

@@ -64,7 +64,7 @@ REFUSED = {
     "modalities": RefusedParameter("answers are text", lambda value: value in (None, ["text"])),
 }
 TAKEN = ("text", "image_url")
-"""What a message may be made of."""
+"""The types of content that a message may have."""
 ROLES = {"developer": "system"}
 
 

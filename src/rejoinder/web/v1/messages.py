@@ -91,7 +91,7 @@ def whole(made: AnswerIdentity, text: str, usage: TokenUsage) -> dict[str, Any]:
 
 
 class MessagesStream:
-    """The events of one message; the text is its only block. What was used is known at the end only."""
+    """The events of one message; the text is its only block. The usage is known only at the end."""
 
     def __init__(self, made: AnswerIdentity) -> None:
         self._made = made

@@ -1,8 +1,8 @@
-"""What a program asks for under `/v1`, whichever API it speaks.
+"""A program's request under `/v1`, whichever API it speaks.
 
-Rule 1: a parameter without which the answer would not be what the caller asked for (tools, a JSON schema, several
-        answers) is refused.
-Rule 2: any other parameter that no agent is given (temperature, a seed) is ignored, and the answer names it.
+Rule 1: a parameter is refused if ignoring it would give a different kind of answer (tools, a JSON schema, several
+        answers).
+Rule 2: any other parameter that agents do not get (temperature, a seed) is ignored, and the answer names it.
 """
 
 import base64
@@ -33,22 +33,22 @@ class WrongRequest(Exception):
 
 
 class RefusedParameter(Struct, frozen=True):
-    """A parameter that is refused unless its value asks for nothing."""
+    """A parameter that is refused unless its value has no effect."""
 
     why: str
     harmless: Callable[[Any], bool] = lambda value: not value
 
 
 class CompletionRequest(Struct, frozen=True):
-    """What a request asks for."""
+    """The contents of a request."""
 
     model: str
     conversation: tuple[ApiMessage, ...]
     stream: bool = False
     with_usage: bool = False
-    """Whether a stream ends with what was used, where the API makes that a choice."""
+    """Whether a stream ends with the usage, if the API makes that a choice."""
     ignored: tuple[str, ...] = ()
-    """Parameters that no agent is given."""
+    """Parameters that agents do not get."""
 
 
 class AnswerIdentity(Struct, frozen=True):
@@ -60,7 +60,7 @@ class AnswerIdentity(Struct, frozen=True):
 
 
 class Stream(Protocol):
-    """An answer as the events of one API; each method returns what is sent next."""
+    """Writes an answer as the events of one API; each method returns what to send next."""
 
     def opened(self) -> bytes: ...
 
@@ -72,7 +72,7 @@ class Stream(Protocol):
 
 
 class ApiFormat(Protocol):
-    """One API: how a request is read, and how an answer is written."""
+    """One API: reads requests and writes answers."""
 
     path: str
 
@@ -86,12 +86,12 @@ class ApiFormat(Protocol):
 
 
 def ignored(body: Body, known: frozenset[str], refused: Mapping[str, RefusedParameter]) -> tuple[str, ...]:
-    """The parameters that have no effect here; raises for one that must not be ignored."""
+    """The names of parameters that have no effect here; raises for one that must not be ignored."""
     for name, rule in refused.items():
         if name in body and not rule.harmless(body[name]):
             raise WrongRequest(rule.why, name)
     named = sorted(name for name, value in body.items() if name not in known | refused.keys() and value is not None)
-    if len(named) > MOST_IGNORED or not all(map(_NAME.fullmatch, named)):  # they are told in a header
+    if len(named) > MOST_IGNORED or not all(map(_NAME.fullmatch, named)):  # the names go into a header
         raise WrongRequest(f"at most {MOST_IGNORED} unknown parameters are accepted, and only with plain names")
     return tuple(named)
 

@@ -1,4 +1,4 @@
-"""`POST /v1/responses`, OpenAI's newer API. Nothing is kept, so a request carries its whole conversation."""
+"""`POST /v1/responses`, OpenAI's newer API. Nothing is stored, so a request has to contain its whole conversation."""
 
 from typing import Any, Literal
 
@@ -40,7 +40,7 @@ class ResponsesRequest(Struct, frozen=True):
     stream: bool | None = None
 
 
-NOT_KEPT = "nothing is kept here: send the whole conversation as input"
+NOT_KEPT = "nothing is stored here: send the whole conversation as input"
 KNOWN = frozenset({*ResponsesRequest.__struct_fields__, "store"})
 REFUSED = {
     "tools": RefusedParameter(NO_TOOLS),

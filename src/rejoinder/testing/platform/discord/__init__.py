@@ -1,8 +1,8 @@
 """Discord: its gateway and its REST API, strict.
 
-A name is a person, and that person's direct chat with the bot; a name that begins with # is a text channel of the one
-server there is. Ids follow from the names, so a configuration can be written before the first message. In what people
-write, `@name` is a mention.
+A name is a person, and that person's direct chat with the bot; a name that begins with # is a text channel of the only
+server. Ids are derived from the names, so a configuration can be written before the first message. In people's texts,
+`@name` is a mention.
 """
 
 from rejoinder.testing.platform.personality import Personality, Stage

@@ -1,4 +1,4 @@
-"""Discord's gateway: sessions that remember what they told, and are resumed, until they are ended."""
+"""Discord's gateway: sessions that remember what they sent, and can be resumed until they are ended."""
 
 import asyncio
 import itertools
@@ -29,9 +29,9 @@ class Session(Struct, eq=False):
     socket: web.WebSocketResponse | None = None
     late: tuple[str, Any] | None = None
     deaf: bool = False
-    """It is connected, but nothing reaches it any more, and its heartbeats are not acknowledged."""
+    """The bot is connected, but nothing reaches it any more, and its heartbeats are not acknowledged."""
     unheard: bool = False
-    """It is told everything, but its heartbeats are not acknowledged."""
+    """The bot gets all events, but its heartbeats are not acknowledged."""
 
 
 class GatewayServer:
@@ -46,7 +46,7 @@ class GatewayServer:
         self.content_granted = True
         """Whether the bots may read what people write."""
         self.describes = True
-        """Whether the server is described right after a session begins; else it comes with `describe`."""
+        """Whether the server is described right after a session begins; otherwise `describe` does it."""
         self.starts_left = 1000
         self.spacing = 0.0
         """Seconds between two sessions that a bot may begin; Discord has five."""
@@ -57,10 +57,10 @@ class GatewayServer:
         self.open = 0
         """Connections that are."""
 
-    # --- told -------------------------------------------------------------------------------------
+    # --- events -----------------------------------------------------------------------------------
 
     def tell(self, kind: str, body: dict[str, Any], room: Room | None = None, only: str = "") -> None:
-        """To all bots that can see this; `only`: to this bot."""
+        """Sends an event to all bots that can see it; `only`: only to this bot."""
         chat = self._world.chat_of(room) if room is not None else ""
         for session in list(self.sessions.values()):
             if (only and session.bot != only) or not self._sees(session, room):
@@ -87,7 +87,7 @@ class GatewayServer:
         self._write(session, {"op": DISPATCH, "s": number, "t": kind, "d": body})
 
     def _write(self, session: Session, frame: dict[str, Any]) -> None:
-        """In order, without waiting: what does not arrive is told again when the session is resumed."""
+        """Sends in order, without waiting: events that do not arrive are sent again when the session is resumed."""
         socket = session.socket
         if socket is None or session.deaf or socket.closed:
             return
@@ -103,26 +103,26 @@ class GatewayServer:
     # --- what goes wrong ----------------------------------------------------------------------------
 
     def break_off(self, *, refusing: int = 0) -> None:
-        """All connections end, as by a fault of the network; the next `refusing` are not taken."""
+        """Ends all connections, like a fault of the network; the next `refusing` ones are not accepted."""
         self._broken += refusing
         for session in self.sessions.values():
             self._abort(session)
 
     def hang_up(self, times: int) -> None:
-        """So many of the next connections are taken, and closed before a word is said."""
+        """The next connections, as many as this, are accepted and closed before anything is sent."""
         self._hangs_up = times
 
     def end_sessions(self) -> None:
-        """All connections end, and nothing can be resumed."""
+        """Ends all connections; no session can be resumed."""
         self.break_off()
         self.sessions.clear()
 
     def forget_sessions(self) -> None:
-        """Nothing can be resumed; connections stay as they are."""
+        """No session can be resumed; connections stay as they are."""
         self.sessions.clear()
 
     def deafen(self, *, still_tells: bool = False) -> None:
-        """From now on no heartbeat is acknowledged; `still_tells`: events come nevertheless."""
+        """From now on, no heartbeat is acknowledged; `still_tells`: events come nevertheless."""
         for session in self.sessions.values():
             session.deaf, session.unheard = not still_tells, still_tells
 

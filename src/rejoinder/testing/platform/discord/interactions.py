@@ -38,7 +38,7 @@ class Interaction(Struct):
     type: int
     at: float
     message: Stored | None = None
-    """That the button belongs to."""
+    """The message that the button belongs to."""
     answered: int | None = None
     private: bool = False
     original: Stored | None = None

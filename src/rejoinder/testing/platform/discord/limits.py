@@ -8,24 +8,24 @@ from msgspec import Struct
 from rejoinder.testing.platform.faults import Verb
 
 BUCKET = (5, 5.0)
-"""How many messages a channel takes in how many seconds."""
+"""How many messages a channel accepts in how many seconds."""
 ANYBODY = "*"
 
 
 class Limit(Struct, frozen=True):
-    """What a call has met."""
+    """The limit that a call has reached."""
 
     seconds: float
     """How long to wait."""
     whose: Literal["channel", "bot", "address"] = "channel"
     too_early: bool = False
-    """The bot was told to wait, and has not."""
+    """The bot was told to wait, but did not."""
 
 
 class _Window(Struct):
     seconds: float
     until: float | None = None
-    """None: nobody has met it yet."""
+    """None: nobody has reached it yet."""
 
 
 class Limits:
@@ -36,11 +36,11 @@ class Limits:
         self._windows: dict[str, _Window] = {}
 
     def stop(self, bot: str, seconds: float) -> None:
-        """From its next call on, this bot is over its global limit."""
+        """Puts this bot over its global limit, from its next call on."""
         self._windows[bot] = _Window(seconds)
 
     def shut_out(self, seconds: float) -> None:
-        """From the next call on, what stands before Discord takes none, from no bot."""
+        """From the next call on, the proxy in front of Discord refuses all calls of all bots."""
         self._windows[ANYBODY] = _Window(seconds)
 
     def close(self, chat: str, seconds: float) -> None:

@@ -154,7 +154,7 @@ class Rest:
         return self._world.channel(self._room(call))
 
     def change_channel(self, call: Call) -> Payload:
-        """Only what everybody may do: to open an archived thread again."""
+        """Allows only what everybody may do: to reopen an archived thread."""
         room = self._room(call)
         check_fields(call.payload, CHANGE)
         if call.payload.get("archived") is not False or room.parent is None or room.locked:
@@ -171,7 +171,7 @@ class Rest:
         self._truth.show(Frame(time.time(), self._world.chat_of(room), "typing", self._world.called(call.by)))
 
     def messages(self, call: Call) -> list[Payload]:
-        """The nearest to what is asked for, newest first."""
+        """The nearest messages to the requested one, newest first."""
         found = list(self._room(call).messages.values())
         limit = int(call.query.get("limit", 50))
         if not 0 < limit <= 100:
@@ -216,7 +216,7 @@ class Rest:
         only_for: str = "",
         id: str | None = None,
     ) -> Stored:
-        """`id`: of the first message of a post, which has that of its thread."""
+        """`id`: given for the first message of a post, which has the id of its thread."""
         content = str(payload.get("content") or "").strip()
         reference: Payload = payload.get("message_reference") or {}
         target = str(reference.get("message_id", "")) if reference.get("message_id") in room.messages else None
@@ -374,7 +374,7 @@ class Rest:
         )
 
     def _pinged(self, stored: Stored, allowed: Payload | None) -> list[str]:
-        """Whom a bot's message pings: what `allowed_mentions` does not forbid."""
+        """The people that a bot's message pings: those that `allowed_mentions` does not exclude."""
         named = self._world.mentioned(stored)
         if allowed is not None and "users" not in allowed.get("parse", []):
             named = [id for id in named if id in allowed.get("users", [])]

@@ -73,7 +73,7 @@ class DiscordServer:
         return f'kind = "discord"\ntoken = "{token_of(bot)}"\napi_root = "{url}/api"\n'
 
     def id_of(self, name: str) -> str:
-        """A person's or a bot's; a name that is written `#team` is a channel's."""
+        """The id of a person or a bot; a name like `#team` is that of a channel."""
         return channel_id(name) if name.startswith("#") else user_id(name)
 
     def direct_of(self, person: str, bot: str = BOT_NAME) -> str:
@@ -164,8 +164,8 @@ class DiscordServer:
         bot: str = BOT_NAME,
         **more: Any,
     ) -> str:
-        """`file`: name and content of an attachment; `bot`: whose direct chat it is; `more`: fields as Discord has
-        them. Returns when a bot has connected for the first time: Discord tells none of them what was said before."""
+        """`file`: name and content of an attachment; `bot`: the bot of the direct chat; `more`: fields as Discord has
+        them. Waits until a bot has connected for the first time: Discord tells bots nothing from before that."""
         async with asyncio.timeout(PATIENCE):
             await self.gateway.somebody_listens.wait()
         room = self.world.room(chat, bot) if thread is None else self.world.rooms[thread]
@@ -215,14 +215,14 @@ class DiscordServer:
         return thread.id
 
     def add_forum(self, name: str, *tags: str, needs_tag: bool = False) -> str:
-        """`tags`: names; one that ends with `!` only moderators may set. Returns its id."""
+        """`tags`: names; a tag that ends with `!` may be set only by moderators. Returns the forum's id."""
         room = self.world.room(name)
         room.type, room.needs_tag = FORUM, needs_tag
         room.tags = {self.world.new_id(): tag for tag in tags}
         return room.id
 
     def add_bot(self, name: str) -> str:
-        """Another bot in the server; returns its token."""
+        """Adds another bot to the server; returns its token."""
         self.world.add_bot(name)
         return token_of(name)
 
@@ -236,7 +236,7 @@ class DiscordServer:
         self.gateway.tell("GUILD_UPDATE", self.world.guild(BOT_NAME))
 
     def archives(self, thread: str, *, locked: bool = False) -> None:
-        """`locked`: only a moderator may write in it or open it again."""
+        """`locked`: only a moderator may write in it or reopen it."""
         self.rest.archive(self.world.rooms[thread], archived=True, locked=locked)
 
     def deletes_thread(self, thread: str) -> None:
@@ -249,7 +249,7 @@ class DiscordServer:
         self.gateway.tell("GUILD_DELETE", {"id": GUILD}, only=bot)
 
     def closes(self, chat: str, code: int = 50001) -> None:
-        """The bots are not let in any more."""
+        """From now on, the bots have no access."""
         self.world.room(chat).closed = code
 
     def unfurls(self, message: str) -> None:
@@ -278,7 +278,7 @@ class _Note(NotedCall):
         headers = {"Retry-After": str(math.ceil(limit.seconds))}
         said = "error code: 1015" if limit.whose == "address" else "You are being rate limited."
         self.write(429, said, too_early=limit.too_early)
-        if limit.whose == "address":  # these are the words of what stands before Discord
+        if limit.whose == "address":  # these are the words of the proxy in front of Discord
             return web.Response(status=429, text=said, headers=headers)
         seconds = round(max(limit.seconds, 0.001), 3)
         body = {"message": said, "code": 0, "retry_after": seconds, "global": limit.whose == "bot"}

@@ -1,4 +1,4 @@
-"""What Discord refuses, with its own numbers and words."""
+"""Refuses what Discord refuses, with Discord's numbers and words."""
 
 import re
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ OPTION = _TRANSLATED | {
     "required",
     "type",
 }
-"""What Discord's own description of its API names; it ignores the rest, which is worse than a refusal."""
+"""The fields in Discord's own description of its API. Discord ignores others, which is worse than a refusal."""
 _COMMAND = re.compile(r"[-_a-z0-9]{1,32}")
 
 
@@ -60,7 +60,7 @@ def unknown_message() -> NoReturn:
 
 
 def invalid(field: str, code: str, message: str) -> NoReturn:
-    """50035, with the fault at its place in the form."""
+    """Error 50035, with the fault at its place in the form."""
     errors: dict[str, Any] = {"_errors": [{"code": code, "message": message}]}
     for name in reversed(field.split(".")):
         errors = {name: errors}
@@ -78,7 +78,7 @@ def known_room(world: World, id: str, bot: str) -> Room:
 
 
 def check_open(room: Room, *, says: bool = False) -> None:
-    """An archived thread takes no change; `says`: a message opens it again, unless a moderator has locked it."""
+    """An archived thread accepts no change; `says`: a message reopens it, unless a moderator has locked it."""
     if room.archived and (room.locked or not says):
         raise Refusal(400, 50083, "Thread is archived")
     if room.locked and says:
@@ -98,7 +98,7 @@ def check_words(payload: dict[str, Any], files: Sequence[object], *, edits: bool
 
 
 def check_fields(payload: dict[str, Any], known: frozenset[str], where: str = "") -> None:
-    """Stricter than Discord: a field that it does not know is a mistake of ours."""
+    """Stricter than Discord: an unknown field is a mistake of ours."""
     for name in payload.keys() - known:
         invalid(f"{where}.{name}".lstrip("."), "UNKNOWN_FIELD", "Discord has no such field")
 
@@ -129,7 +129,7 @@ def check_commands(commands: Sequence[dict[str, Any]]) -> None:
 
 
 def check_files(payload: dict[str, Any], sizes: Sequence[int], most: int) -> None:
-    """Each has its place in the form, and none is too large."""
+    """Each file has its place in the form, and none is too large."""
     if len(sizes) > MOST_FILES:
         invalid("attachments", "BASE_TYPE_MAX_LENGTH", f"Must be {MOST_FILES} or fewer in length.")
     if any(size > most for size in sizes):

@@ -16,7 +16,7 @@ GUILD = "300000000000000001"
 GUILD_NAME = "Workshop"
 BOT_NAME = "testbot"
 TEXT, DIRECT, FORUM, PUBLIC_THREAD = 0, 1, 15, 11
-ALL = str(((1 << 50) - 1) & ~(1 << 3))  # all but to be an administrator
+ALL = str(((1 << 50) - 1) & ~(1 << 3))  # all permissions except Administrator
 THREAD_CREATED, THREAD_STARTER = 18, 21
 HAS_THREAD = 1 << 5
 NEEDS_TAG = 1 << 4
@@ -62,9 +62,9 @@ class Stored(Struct):
     nonce: str | int | None = None
     only_for: str = ""
     pinged: list[str] | None = None
-    """Of a bot's message: whom it pings, of those it mentions."""
+    """The people that a bot's message pings, of those it mentions."""
     more: dict[str, Any] = {}
-    """Fields as Discord has them, over all others."""
+    """Fields as Discord has them, which replace all others."""
 
 
 class Room(Struct):
@@ -76,16 +76,16 @@ class Room(Struct):
     parent: str | None = None
     messages: dict[str, Stored] = {}
     closed: int = 0
-    """The code with which the bots are refused here, if they are."""
+    """The error code with which bots are refused here, if they are."""
     person: str = ""
     bot: str = ""
-    """Of a direct chat: who is in it, by id; of a thread: the bot that opened it."""
+    """The person of a direct chat, by id, or the bot that opened a thread."""
     tags: dict[str, str] = {}
-    """Of a forum: names by id; one that ends with `!` only moderators may set."""
+    """The tags of a forum: names by id; a tag that ends with `!` may be set only by moderators."""
     needs_tag: bool = False
     archived: bool = False
     locked: bool = False
-    """Of a thread: only a moderator may write in it, or open it again."""
+    """Whether only a moderator may write in the thread, or reopen it."""
 
     @property
     def last(self) -> str | None:
@@ -95,11 +95,11 @@ class Room(Struct):
 class World:
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
-        """Of people and bots, by id."""
+        """The names of people and bots, by id."""
         self.bots: set[str] = set()
         self.rooms: dict[str, Room] = {}
         self.emojis: dict[str, str] = {}
-        """The server's own: ids by name."""
+        """The server's own emoji: ids by name."""
         self.roles: dict[str, str] = {}
         self.boosts = 0
         """The level to which the server is boosted."""
@@ -119,7 +119,7 @@ class World:
         return id
 
     def called(self, id: str) -> str:
-        """The name in the ground truth: the first bot is the one that is tested."""
+        """The name in the ground truth; the first bot is the one under test."""
         return BOT if id == user_id(BOT_NAME) else self.names.get(id, id)
 
     def room(self, chat: str, bot: str = BOT_NAME) -> Room:
@@ -150,7 +150,7 @@ class World:
         return thread
 
     def written(self, text: str) -> str:
-        """What a client makes of @names."""
+        """Encodes @names like a client."""
 
         def mention(found: re.Match[str]) -> str:
             name = found[1]
@@ -244,7 +244,7 @@ class World:
         return {**written, **stored.more}
 
     def event(self, stored: Stored) -> dict[str, Any]:
-        """As the gateway tells it: with its server, and never with the channel around a thread."""
+        """A message as the gateway sends it: with its server, and never with the channel around a thread."""
         written = self.message(stored)
         if self.rooms[stored.channel].type != DIRECT:
             written |= {"guild_id": GUILD, "member": self.member(stored.by)}

@@ -22,11 +22,11 @@ MOST_TRIES = 4
 MOST_SOCKETS = 10
 RETRY_SECONDS = 0.05
 HTTP_RETRIES = (RETRY_SECONDS, 1.0, 5.0)
-"""Slack calls again at once, after a minute and after five; here it is sixty times as fast."""
+"""Slack tries again at once, after a minute and after five; the fake is sixty times as fast."""
 
 
 class Going(Struct):
-    """Something on its way to the app; `number`: its place among all."""
+    """An event on its way to the app; `number`: its position among all events."""
 
     kind: str
     payload: dict[str, Any]
@@ -36,7 +36,7 @@ class Going(Struct):
 
 
 class Socket:
-    """A connection of the app. A ghost is one of another program: it takes its share, and tells us nothing of it."""
+    """A connection of the app. A ghost belongs to another program: it takes its share of the events."""
 
     def __init__(self, line: web.WebSocketResponse | None, transport: asyncio.Transport | None = None) -> None:
         self.line = line
@@ -53,16 +53,16 @@ class Events:
         self.subscribed = bool(options.get("subscribed", True))
         self.socket_mode = bool(options.get("socket_mode", True))
         self.events_url: str = options.get("events_url", "")
-        """Where signed events are sent; empty: they go to the app's sockets."""
+        """The address for signed events; empty: events go to the app's sockets."""
         self.acknowledged: list[tuple[str, float]] = []
-        """The kind of each, and how long it took."""
+        """The kind of each acknowledged event, and how long it took."""
         self.lost: list[Going] = []
         self.bot_user = BOT_USER
-        """Whom events are for."""
+        """The bot user of the installation that events are for."""
         self.sent = 0
         self.retried = 0
         self.opened = 0
-        """How many sockets there have been."""
+        """How many sockets were opened so far."""
         self.answers: list[dict[str, Any]] = []
         """Payloads that came with acknowledgements."""
         self._world = world
@@ -153,7 +153,7 @@ class Events:
         self._next += 1
         socket = sockets[self._next % len(sockets)]
         if socket.line is None:
-            return True  # a ghost has it
+            return True  # a ghost has taken it
         id = f"envelope-{next(self._numbers)}"
         envelope: dict[str, Any] = {"envelope_id": id, "type": going.kind, "payload": going.payload}
         envelope["accepts_response_payload"] = going.kind != "events_api"
@@ -227,7 +227,7 @@ class Events:
                 "debug_info": {"approximate_connection_time": 18060},
             }
         )
-        self._open().append(socket)  # from now on: what is said meanwhile does not overtake what was said before
+        self._open().append(socket)  # from now on, so that new events do not overtake earlier ones
         self.opened += 1
         again, self._undelivered = self._undelivered, []
         for going in sorted(again, key=lambda each: each.number):
@@ -243,7 +243,7 @@ class Events:
         return line
 
     def _give_back(self, socket: Socket) -> None:
-        """What was sent to a socket that has ended is not acknowledged any more."""
+        """Events that were sent to a socket that has ended can no longer be acknowledged."""
         for _, done in [each for each in self._waiting.values() if each[1] in socket.waiting]:
             if not done.done():
                 done.set_exception(ConnectionError("the socket has ended"))
@@ -255,7 +255,7 @@ class Events:
                 await socket.line.send_json({"type": "disconnect", "reason": "refresh_requested"})
 
     async def turn_socket_mode_off(self) -> None:
-        """In the settings of the app, while it is connected."""
+        """Changes the settings of the app while it is connected."""
         self.socket_mode = False
         for socket in list(self._open()):
             if socket.line is not None:
@@ -263,7 +263,7 @@ class Events:
                 await socket.line.close()
 
     def break_sockets(self) -> None:
-        """The network goes away under them."""
+        """Cuts the network connection of all sockets."""
         for socket in self._open():
             if socket.transport is not None:
                 socket.transport.abort()
@@ -278,7 +278,7 @@ class Events:
         self._sockets = [socket for socket in self._sockets if socket.line is not None]
 
     def forget_undelivered(self) -> None:
-        """Slack has given them up: only history has them."""
+        """Slack has given up these events: only history has them."""
         self.lost += self._undelivered
         self._undelivered = []
 

@@ -37,9 +37,9 @@ class Upload(Struct):
     content: bytes | None = None
     shared: bool = False
     shares: dict[str, Any] = {}
-    """Where it stands, as Slack tells."""
+    """The message with the file, as Slack reports it."""
     told: float = 0.0
-    """Slack tells it only then."""
+    """The time from which Slack reports it."""
 
 
 class Methods:
@@ -50,7 +50,7 @@ class Methods:
         self.prompts: dict[tuple[str, str], list[Payload]] = {}
         self.titles: dict[tuple[str, str], str] = {}
         self.statuses: dict[tuple[str, str], str] = {}
-        """What is shown under each thread; a message of the app takes it away."""
+        """The status that is shown under each thread; a message of the app removes it."""
         self.ephemeral: list[Payload] = []
         self.responses: list[Payload] = []
         self.url = ""
@@ -422,4 +422,4 @@ READING = frozenset(
         "files.info",
     }
 )
-"""Methods that take a form, and overlook a body of JSON."""
+"""Methods that take a form and ignore a JSON body."""

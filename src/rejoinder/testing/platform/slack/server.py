@@ -43,8 +43,8 @@ ALL_SCOPES = frozenset(manifest.SCOPES)
 
 class SlackServer:
     """Options: `scopes` of the bot's token, `streams` for native streams, `emoji` of the workspace, `ack_seconds`,
-    `subscribed`, `socket_mode`, `events_url` for signed events, `shares_late`: seconds after which Slack tells where a
-    file stands, `reads`: how often history may be read within how many seconds."""
+    `subscribed`, `socket_mode`, `events_url` for signed events, `shares_late`: seconds after which Slack says which
+    message has a file, `reads`: how often history may be read within how many seconds."""
 
     name = "slack"
 
@@ -58,7 +58,7 @@ class SlackServer:
         self.tokens = {BOT_TOKEN: "bot", APP_TOKEN: "app"}
         self._not_before: dict[str, float] = {}
         self._reads: tuple[int, float] | None = stage.options.get("reads")
-        self._windows: dict[str, tuple[int, float, bool]] = {}  # of each method: how often, since when, whether told
+        self._windows: dict[str, tuple[int, float, bool]] = {}  # per method: how often, since when, whether told
         self._presses = 0
         self._responses: dict[str, str] = {}
         self._url = ""
@@ -109,7 +109,7 @@ class SlackServer:
         return await self._befall(fault, request, method, payload, note)
 
     def _limit(self, method: str, note: "_Note") -> web.Response | None:
-        """Slack counts the calls of each method by itself."""
+        """Slack counts the calls of each method separately."""
         if self._reads is None:
             return None
         (most, seconds), now = self._reads, time.monotonic()
@@ -182,7 +182,7 @@ class SlackServer:
         return web.Response(text=f"OK - {len(body)}")
 
     async def _give_file(self, request: web.Request) -> web.Response:
-        """Who has no right to it is shown the login page, with status 200, as Slack does."""
+        """A caller without the right gets the login page, with status 200, as from Slack."""
         token = request.headers.get("Authorization", "").removeprefix("Bearer ")
         upload = self.methods.uploads.get(request.match_info["id"])
         if self.tokens.get(token) != "bot" or "files:read" not in self.scopes:
@@ -249,7 +249,7 @@ class SlackServer:
         self._tell_change(room, stored, before)
 
     async def unfurls(self, chat: str, message: str) -> None:
-        """Slack has looked up a link, and tells of a change that nobody made."""
+        """Slack has looked up a link, and reports a change that nobody made."""
         room = self.world.room(chat)
         stored = room.messages[message]
         before = self.world.message(room, stored)
@@ -346,7 +346,7 @@ class SlackServer:
         )
 
     async def commands(self, chat: str, person: str, text: str) -> None:
-        """Types `/rejoinder` and this."""
+        """A person types `/rejoinder` and this text."""
         room = self.world.room(chat)
         self._presses += 1
         self.events.push(
@@ -400,11 +400,11 @@ class SlackServer:
         self.events.event({"channel": self.world.room(chat).id, "event_ts": self.world.now(), **event}, chat)
 
     def closes(self, chat: str, error: str = "not_in_channel") -> None:
-        """The app is not let in any more."""
+        """From now on, the app has no access."""
         self.world.room(chat).error = error
 
     def hides(self, seconds: float) -> None:
-        """History shows what was said until now only after so many seconds."""
+        """History shows the messages so far only after this many seconds."""
         for room in self.world.rooms.values():
             for stored in room.messages.values():
                 stored.hidden_until = time.monotonic() + seconds

@@ -1,4 +1,4 @@
-"""What Slack does not take, in its own words."""
+"""Refuses what Slack refuses, in Slack's words."""
 
 import re
 from typing import Any, NoReturn

@@ -42,7 +42,7 @@ class Stored(Struct):
     bot: bool = False
     """Somebody else's bot wrote it."""
     hidden_until: float = 0.0
-    """History does not show it before."""
+    """The time before which history does not show it."""
 
 
 class Room(Struct):
@@ -50,7 +50,7 @@ class Room(Struct):
     name: str
     messages: dict[str, Stored] = {}
     error: str = ""
-    """Why the app cannot write here any more, in Slack's word."""
+    """Why the app can no longer write here, in Slack's word."""
 
     @property
     def is_direct(self) -> bool:
@@ -64,7 +64,7 @@ class World:
         self._last = 0
 
     def id_of(self, name: str) -> str:
-        """A person's; a name that is written `#team` is a channel's."""
+        """The id of a person; a name like `#team` is that of a channel."""
         if name == BOT:
             return BOT_USER
         if name.startswith("#"):
@@ -84,7 +84,7 @@ class World:
         return room.name if room is not None else ""
 
     def now(self) -> str:
-        """No two are the same."""
+        """A new timestamp; no two are the same."""
         self._last = max(self._last + 1, int(time.time() * 1_000_000))
         return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
 
@@ -140,7 +140,7 @@ class World:
     # --- what people type, and what they see -------------------------------------------------------
 
     def typed(self, text: str) -> str:
-        """As the client encodes it."""
+        """A text as Slack's client encodes it."""
         escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         named = {name: id for id, name in self.people.items()} | {BOT_NAME: BOT_USER}
         encoded = re.sub(r"@(\w+)", lambda m: f"<@{named[m[1]]}>" if m[1] in named else m[0], escaped)

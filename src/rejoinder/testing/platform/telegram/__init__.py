@@ -1,7 +1,7 @@
 """Telegram: the Bot API, strict, with its long poll and its webhook.
 
-A name is a person, and that person's direct chat with the bot; a name that begins with # is a group. Ids follow from
-the names, so a configuration can be written before the first message.
+A name is a person, and that person's direct chat with the bot; a name that begins with # is a group. Ids are derived
+from the names, so a configuration can be written before the first message.
 """
 
 from rejoinder.testing.platform.personality import Personality, Stage

@@ -1,4 +1,4 @@
-"""Files of a bot, as strictly as Telegram takes them: by their bytes, within the limits of each kind."""
+"""Files of a bot, checked as strictly as by Telegram: by their bytes, and within the limits of each kind."""
 
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ _BYTES = {
 
 
 class SentFile(Struct, frozen=True):
-    """What came in a form."""
+    """A file in a form."""
 
     name: str
     mime: str
@@ -56,7 +56,7 @@ def taken(kind: str, file: Any) -> SentFile:
 
 def captioned(payload: dict[str, Any]) -> tuple[str, tuple[dict[str, Any], ...]]:
     text, entities = payload.get("caption", ""), payload.get("caption_entities", [])
-    if not isinstance(text, str):  # a number is JSON too
+    if not isinstance(text, str):  # a number is JSON, too
         text = str(text)
     if entities:
         check_entities(text, entities)

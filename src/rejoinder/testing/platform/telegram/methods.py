@@ -32,15 +32,15 @@ class Methods:
         self._reads_everything = reads_everything
         self.commands: list[Payload] = []
         self.answered: list[str] = []
-        """The presses of buttons that the bot has answered."""
+        """The button presses that the bot has answered."""
         self.pressed: dict[str, str] = {}
-        """Who has pressed a button that was not answered, by the id of the query."""
+        """The people whose button press is not answered yet, by the id of the query."""
         self.alerts: list[tuple[str, str]] = []
-        """What was said to people alone about buttons they have pressed: the person, and the words."""
+        """What was said only to the person who pressed a button: the person and the words."""
         self.files: dict[str, bytes] = {}
-        """What people sent, by file id."""
+        """Files that people sent, by file id."""
         self.sent: dict[str, Shown] = {}
-        """What the bot sent."""
+        """Files that the bot sent."""
         self._albums = 0
 
     def get_me(self, payload: Payload) -> Payload:

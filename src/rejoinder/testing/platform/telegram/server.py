@@ -36,7 +36,7 @@ _REFUSALS = {
     "409": (409, SECOND_READER),
 }
 PICTURE = b"\xff\xd8\xff" + bytes(1197)
-"""As much of a JPEG as any reader looks at."""
+"""The part of a JPEG that every reader looks at."""
 _TOKEN = re.compile(r"[0-9]+:[\w-]+")
 
 
@@ -152,8 +152,8 @@ class TelegramServer:
         voice: tuple[bytes, int] | None = None,
         **more: Any,
     ) -> str:
-        """`pictures`: an album of so many, the text its caption; `file`: name and content of a document, likewise;
-        `voice`: a voice note and its seconds.
+        """`pictures`: the number of pictures of an album, with the text as its caption; `file`: name and content of a
+        document, also with a caption; `voice`: the length of a voice note in seconds.
 
         `more`: fields of the message as Telegram has them.
         """
@@ -209,7 +209,7 @@ class TelegramServer:
         self.updates.push("callback_query", query, chat)
 
     def closes(self, chat: str, words: str = "bot was blocked by the user") -> None:
-        """The bot is not let in any more."""
+        """From now on, the bot has no access."""
         self.world.room(chat).closed = words
 
     def moves(self, chat: str, to: str) -> None:
@@ -247,7 +247,7 @@ class TelegramServer:
         return {"voice": {**voice, "mime_type": "audio/ogg"}, **(_text("caption_", caption) if caption else {})}
 
     def _is_told(self, room: Room, stored: Stored) -> bool:
-        """With privacy mode on, a bot in a group is told only what is meant for it."""
+        """With privacy mode on, a bot in a group gets only messages that are meant for it."""
         if room.in_private or self._reads_everything:
             return True
         text: str = stored.body.get("text") or stored.body.get("caption", "")

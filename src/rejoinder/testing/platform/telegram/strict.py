@@ -1,4 +1,4 @@
-"""What Telegram does not take, in its own words."""
+"""Refuses what Telegram refuses, in Telegram's words."""
 
 import re
 from typing import Any, NoReturn
@@ -9,7 +9,7 @@ from rejoinder.testing.platform.telegram.world import Room, World, units
 
 MOST_UNITS = 4096
 MOST_ENTITIES = 100
-"""Telegram ignores those after them."""
+"""Telegram ignores entities beyond these."""
 MOST_DATA = 64
 FOUND_BY_ITSELF = ("mention", "hashtag", "cashtag", "bot_command", "url", "email", "phone_number")
 FORMATS = ("bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre", "text_link", "text_mention")
@@ -25,7 +25,7 @@ NOT_MODIFIED = (
 )
 
 
-# What Telegram does not take for a blank.
+# Characters that Telegram does not treat as blank.
 _SEEN = re.compile("[^\\s\x00-\x1f\u180e\u200b-\u200f\u202a-\u202e\u2800\ufeff\ufffc\U000e0000-\U000e007f]")
 
 
@@ -62,7 +62,7 @@ def known_room(world: World, payload: dict[str, Any]) -> Room:
 
 
 def shown_text(payload: dict[str, Any]) -> str:
-    """The text as it will stand in the chat."""
+    """The text as it will appear in the chat."""
     text = payload.get("text")
     if not isinstance(text, str) or not text:
         bad("message text is empty")

@@ -55,10 +55,10 @@ class Updates:
             late, self._late = self._late, None
             self._number(late)
 
-    # --- asked for --------------------------------------------------------------------------------
+    # --- polling ----------------------------------------------------------------------------------
 
     async def get(self, payload: dict[str, Any]) -> list[dict[str, Any]]:
-        """The latest caller is the reader; an earlier one that still waits gets a conflict."""
+        """The latest caller is the reader; an earlier one that is still waiting gets a conflict."""
         if self._webhook is not None:
             raise Refusal(409, HAS_WEBHOOK)
         if self._reader is not None:
@@ -92,7 +92,7 @@ class Updates:
             raise Refusal(409, SECOND_READER)
         self._reader = None
 
-    # --- called out -------------------------------------------------------------------------------
+    # --- webhook ----------------------------------------------------------------------------------
 
     async def set_webhook(self, payload: dict[str, Any]) -> bool:
         url = payload.get("url", "")
@@ -114,7 +114,7 @@ class Updates:
         return True
 
     async def _call_out(self, url: str, secret: str) -> None:
-        """One after the other: the next is sent when the webhook has accepted this one."""
+        """Sends updates one by one: the next when the webhook has accepted the one before."""
         headers = {"X-Telegram-Bot-Api-Secret-Token": secret, "Content-Type": "application/json"}
         async with aiohttp.ClientSession(headers=headers) as session:
             while True:

@@ -45,7 +45,7 @@ class Room(Struct):
     last: int = 0
     topics: set[int] = set()
     closed: str = ""
-    """Why the bot is not let in any more, in Telegram's words."""
+    """Why the bot has no access any more, in Telegram's words."""
     moved_to: int | None = None
 
     @property
@@ -60,7 +60,7 @@ class World:
         self._date = FIRST_DATE
 
     def id_of(self, name: str) -> int:
-        """A person's id is that of the direct chat too; a name that is written `#team` is a group's."""
+        """The id of a person, which is also that of the direct chat; a name like `#team` is that of a group."""
         return group_id(name) if name.startswith("#") else person_id(name)
 
     def room(self, name: str) -> Room:

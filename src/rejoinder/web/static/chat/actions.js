@@ -1,9 +1,9 @@
 /**
- * What one can do with a message, as the views call it. `app.js` makes one; a view needs to know nothing else.
+ * The actions on a message that the views can call. `app.js` makes this object; a view needs nothing else.
  *
  * @typedef {import("./state.js").Message} Message
  * @typedef {object} Actions
- * @property {(id: string) => void} jump scroll to a message, loading its surroundings if need be
+ * @property {(id: string) => void} jump scroll to a message, and load its surroundings if necessary
  * @property {(message: Message, emoji: string, remove: boolean) => void} react
  * @property {(message: Message, anchor: any) => void} pick choose an emoji to react with
  * @property {(message: Message) => void} openThread
@@ -13,8 +13,8 @@
  * @property {() => string} latestDelivered the client id of the newest own message that arrived
  * @property {(place: string, where: {before?: number, around?: string}) => void} history
  * @property {(message: Message, element: Element) => void} offer show the tools of a message
- * @property {(key: string, message: Message, element: any) => boolean} key whether the key meant something
- * @property {() => void} focus back to the message box
+ * @property {(key: string, message: Message, element: any) => boolean} key returns whether the key had a meaning
+ * @property {() => void} focus move the focus back to the message box
  */
 
 export {};

@@ -1,4 +1,4 @@
-/** Reads whole messages to screen readers, once each: a message that grows would be read again with every word. */
+/** Announces whole messages to screen readers, each once: a growing message would be read again with every word. */
 
 import { clean, oneLine } from "../shared/clean.js";
 import { h } from "../shared/dom.js";

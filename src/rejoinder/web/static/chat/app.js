@@ -1,4 +1,4 @@
-/** The wiring of the chat page: frames change the state, the views draw what changed, and what people do is sent. */
+/** Connects the parts of the chat page: frames change the state, views draw the changes, people's actions are sent. */
 
 import { clean } from "../shared/clean.js";
 import { byId, fill, h, narrow } from "../shared/dom.js";
@@ -21,7 +21,7 @@ import { wordsOf } from "./words.js";
 
 const PROTOCOL = 1;
 const CLOSED = { OTHER_PROTOCOL: 4002, LOGGED_OUT: 4003 };
-const FAILURES_BEFORE_BANNER = 2; // a restart of the server takes one, and need not be shown
+const FAILURES_BEFORE_BANNER = 2; // a restart of the server causes one, which need not be shown
 
 export class App {
   latestDelivered = "";
@@ -134,7 +134,7 @@ export class App {
     if (tries >= FAILURES_BEFORE_BANNER || !this.state.me) this.#showBanner("Reconnecting…");
   }
 
-  /** With a login that has expired the socket fails as with a dead server, but the page itself redirects. */
+  /** If the login has expired, the socket fails as with a dead server, but the page itself redirects. */
   async #maybeLogin() {
     const answer = await fetch("/", { redirect: "manual" }).catch(() => null);
     if (answer?.type === "opaqueredirect") location.assign("/login");
@@ -233,7 +233,7 @@ export class App {
     }
   }
 
-  /** Once in a frame, however many messages came; the title tells of them in a tab that draws no frames, too. */
+  /** At most once in a frame, however many messages came; the title shows them even in a tab that draws no frames. */
   drawRooms() {
     this.#roomsFrame = 0;
     this.sidebar.draw();
@@ -255,7 +255,7 @@ export class App {
       this.announcer.say(this.state.member(message.author).name, wordsOf(message, this.state.mentions(), 500));
   }
 
-  /** A growing message has a hole: its whole text so far is asked for. @param {string} id */
+  /** Asks for the whole text so far of a growing message that has a hole. @param {string} id */
   #refresh(id) {
     const message = this.state.messages.get(id);
     if (message) this.history(placeOf(message), { around: id, limit: 1 });

@@ -1,9 +1,9 @@
 /**
  * Completes `/commands` at the beginning, `@names` and `:emoji:` anywhere: a list above the message box.
  *
- * Enter sends a command that is typed out, by its name or another name of it, also where a longer one begins with it;
- * an arrow key says that the list is meant. A command that nobody knows is text for the agent. Where it looks like a
- * slip the nearest one is offered, and Enter still sends what was typed.
+ * Enter sends a command whose name, or an alias, was typed completely, even if a longer command begins with it; after
+ * an arrow key, Enter takes the chosen entry of the list instead. An unknown command is text for the agent. If it looks
+ * like a typo, the nearest command is offered, and Enter still sends what was typed.
  */
 
 import { fill, h } from "../shared/dom.js";
@@ -16,7 +16,7 @@ import { emojiCalled, findEmoji } from "./emoji.js";
  */
 
 const MOST = 8;
-const SLIPS = 2; // letters that may be wrong, missing, too many or in another order
+const SLIPS = 2; // letters that may be wrong, missing, extra or in a different order
 
 /**
  * What could be completed at the cursor; pure, so that tests need no page.
@@ -75,11 +75,11 @@ export function completions(text, cursor, known) {
 function nearest(typed, commands) {
   const far = (/** @type {{name: string}} */ { name }) => slips(typed, bare(name));
   const least = Math.min(...commands.map(far));
-  // Of a short word too little is left that could be meant.
+  // In a short word, too few letters would be left.
   return least <= SLIPS && least * 2 < typed.length ? commands.filter((each) => far(each) === least) : [];
 }
 
-/** How many slips make the one word of the other. @param {string} a @param {string} b */
+/** The number of typos that turn one word into the other. @param {string} a @param {string} b */
 function slips(a, b) {
   let [before, last] = [/** @type {number[]} */ ([]), Array.from({ length: b.length + 1 }, (_, i) => i)];
   for (let i = 1; i <= a.length; i++) {
@@ -104,7 +104,7 @@ const found = (from, to, offers) => (offers.length ? { from, to, offers: offers.
 export class Completion {
   #found = /** @type {Found | null} */ (null);
   #chosen = 0;
-  #moved = false; // by an arrow key: the list is meant
+  #moved = false; // an arrow key was pressed, so Enter is for the list
 
   /** @param {any} box the message box @param {() => any} known @param {string} id */
   constructor(box, known, id) {
@@ -143,7 +143,7 @@ export class Completion {
     return true;
   }
 
-  /** What is typed out is sent by Enter, not completed once more; so is what we can only guess. */
+  /** Whether Enter sends the text: it does if the command is complete, or if our offer is only a guess. */
   #isWhole() {
     const { from, to, offers, whole } = /** @type {Found} */ (this.#found);
     const { insert, guessed } = offers[this.#chosen];

@@ -8,21 +8,21 @@ import { Recorder } from "./recorder.js";
 import { Uploads } from "./uploads.js";
 import { wordsOf } from "./words.js";
 
-const LONGEST = 200_000; // as the protocol's `Words`
+const LONGEST = 200_000; // the same as the protocol's `Words`
 const TYPING_EVERY = 3_000;
 
 /**
  * @typedef {import("./state.js").Message} Message
- * @typedef {object} Hands what the box asks of its surroundings
+ * @typedef {object} Hands the functions that the box calls
  * @property {(text: string, replyTo: Message | null, files: import("./state.js").File[]) => void} say
  * @property {(message: Message, text: string) => void} edit
  * @property {(message: Message) => void} remove
- * @property {() => void} stop what an agent does here
+ * @property {() => void} stop stop the agent that is working here
  * @property {() => void} typing
  * @property {() => Message | undefined} lastOwn
- * @property {(words: string) => void} note tell what could not be done
- * @property {() => void} escape Escape with nothing left to cancel
- * @property {() => boolean} toMessages go to the messages, and whether there is one
+ * @property {(words: string) => void} note say what could not be done
+ * @property {() => void} escape called for Escape if there is nothing left to cancel
+ * @property {() => boolean} toMessages move the focus to the messages; returns whether there is one
  */
 
 export class Composer {
@@ -32,9 +32,9 @@ export class Composer {
   #lastTyping = 0;
   #width = 0;
   #atWork = false;
-  #stopping = false; // asked for once: it takes a moment
-  #hurried = false; // sent before the page knew its room: it goes out as soon as there is one
-  #waitsForFiles = false; // sent while files were on their way: it goes out when all have arrived
+  #stopping = false; // a stop was requested, and takes a moment
+  #hurried = false; // sent before the page knew its room: goes out as soon as it does
+  #waitsForFiles = false; // sent while files were uploading: goes out when all have arrived
 
   /** @param {import("./state.js").ChatState} state @param {string} id @param {string} label @param {Hands} hands
    * @param {() => any} known what can be completed */
@@ -112,7 +112,7 @@ export class Composer {
     this.#context();
     this.#grow();
     this.#ready();
-    if (early) this.completion.update(); // before the room was known there was nothing to offer
+    if (early) this.completion.update(); // there was nothing to offer before the room was known
     if (this.#hurried) this.submit();
     this.#hurried = false;
   }
@@ -165,7 +165,7 @@ export class Composer {
     this.#waitsForFiles = this.uploads.busy;
     if (this.uploads.busy || (!text && !this.#editing && !this.uploads.count)) return;
     if (this.#editing) {
-      if (!text) this.hands.remove(this.#editing); // it asks first
+      if (!text) this.hands.remove(this.#editing); // asks for confirmation
       else if (text !== this.#editing.text) this.hands.edit(this.#editing, text);
       this.#restoreDraft();
     } else {
@@ -259,7 +259,7 @@ export class Composer {
     const files = [...(event.clipboardData?.files ?? [])];
     const text = event.clipboardData?.getData("text/plain") ?? "";
     const { value, selectionStart, selectionEnd } = this.box;
-    // The box would cut it off without a word; as a file it is whole.
+    // The box would silently cut it off; as a file it stays whole.
     if (!files.length && value.length - (selectionEnd - selectionStart) + text.length > LONGEST)
       files.push(new File([text], "pasted text.txt", { type: "text/plain" }));
     if (!files.length) return;
@@ -267,7 +267,7 @@ export class Composer {
     this.uploads.add(files);
   }
 
-  /** What was spoken goes out as soon as it has arrived, with what stands in the box. @param {File} file */
+  /** Sends a recording as soon as it is uploaded, with the text in the box. @param {File} file */
   #recorded(file) {
     this.uploads.add([file]);
     this.submit();
@@ -302,7 +302,7 @@ export class Composer {
     );
   }
 
-  /** One button: with words it sends them, without any it stops who is at work. */
+  /** One button: if there is text it sends it, otherwise it stops the working agent. */
   #ready() {
     const stops = this.#mayStop;
     const empty = !this.box.value.trim() && !this.uploads?.count && !this.#editing;
@@ -313,7 +313,7 @@ export class Composer {
     fill(this.button, icon(stops ? "stop" : "send"));
   }
 
-  /** In another width the words wrap elsewhere, and on a phone the letters are larger. */
+  /** With a different width the text wraps differently, and on a phone the letters are larger. */
   #fit() {
     const { clientWidth } = this.element;
     if (clientWidth === this.#width) return;

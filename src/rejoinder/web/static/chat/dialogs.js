@@ -1,4 +1,4 @@
-/** Small questions above the page: go to a room, make one, change the name, really delete. */
+/** Small dialogs above the page: go to a room, make one, change the name, confirm a deletion. */
 
 import { clean } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
@@ -112,7 +112,7 @@ export class Dialogs {
     title.focus();
   }
 
-  /** What stands against making this room, or nothing. @param {string} name @param {string[]} agents */
+  /** Why this room cannot be made; empty if it can. @param {string} name @param {string[]} agents */
   #whyNot(name, agents) {
     if (!name) return "Give it a name.";
     const same = (/** @type {import("./state.js").Room} */ room) => room.title.toLowerCase() === name.toLowerCase();

@@ -1,6 +1,6 @@
 /**
- * One message on the page. It keeps its element from the moment it is sent until it is whole: each part is drawn
- * again only when what it shows has changed.
+ * One message on the page. It keeps the same element from the moment it is sent until it is complete: each part is
+ * redrawn only when its contents have changed.
  */
 
 import { clean } from "../shared/clean.js";
@@ -16,7 +16,7 @@ import { wordsOf } from "./words.js";
 /**
  * @typedef {import("./state.js").Message} Message
  * @typedef {{message: Message, sending?: import("./requests.js").Request | null, delivered?: boolean, kind?: string}} Shown
- *   `kind`: a "command", what the gateway "told" about one, or neither
+ *   `kind`: "command", "told" for the gateway's answer to one, or neither
  * @typedef {import("./actions.js").Actions} Actions
  */
 
@@ -50,7 +50,7 @@ export class MessageView {
     this.element = h("article", { class: "message", tabIndex: -1 }, this.side, h("div", { class: "main" }, parts));
   }
 
-  /** What was heard in it. @param {Message} message */
+  /** The transcript of a voice note. @param {Message} message */
   #drawTranscript({ transcript = "" }) {
     this.transcript.hidden = !transcript;
     this.transcript.textContent = clean(transcript);
@@ -91,7 +91,7 @@ export class MessageView {
     this.#delivered = delivered;
   }
 
-  /** Draws its words if they have changed: apart from `update`, for they may cost a frame of their own.
+  /** Draws the text if it has changed. Separate from `update`, because it may need a whole frame.
    * @returns {number} what it cost, in nodes */
   drawBody() {
     if (!this.#undrawn || !this.#drawn) return 0;
@@ -292,7 +292,7 @@ function drawFile(file) {
       src: file.url,
       alt: name,
       loading: "lazy",
-      onerror: () => picture.replaceWith(drawDownload(file)), // it only calls itself a picture
+      onerror: () => picture.replaceWith(drawDownload(file)), // it only claims to be a picture
     }),
   );
   return picture;

@@ -1,4 +1,4 @@
-/** Where the page is: the open room, threads and what covers them, each an entry of the browser's history. */
+/** The page's position: the open room, threads and what covers them, each an entry of the browser's history. */
 
 import { clean } from "../shared/clean.js";
 import { narrow } from "../shared/dom.js";
@@ -7,7 +7,7 @@ import { placeOf, threadOf } from "./state.js";
 
 export class Navigation {
   room = "";
-  #newRoom = ""; // the room that was just made here: it is opened as soon as it is known
+  #newRoom = ""; // a room that was just made here, to open as soon as the page knows it
   #jumpTarget = /** @type {import("./state.js").Message | null} */ (null);
 
   /** @param {import("./app.js").App} app */
@@ -16,7 +16,7 @@ export class Navigation {
     addEventListener("popstate", () => this.#goBack());
   }
 
-  /** After a connect: back to where it was, or to what the address names. @param {boolean} reset all is known anew */
+  /** After a connect: goes back to the same place, or to that in the address. @param {boolean} reset the state is new */
   restore(reset) {
     const address = readAddress();
     const wanted = this.room || address.room || localStorage.getItem("rejoinder.room") || "";
@@ -129,7 +129,7 @@ export class Navigation {
     else if (!thread && kind && (kind === "thread" || narrow())) panel.close(false);
   }
 
-  /** An address that was mistyped, or of a room that is not there. @param {string} room */
+  /** Handles an address that is mistyped or names a room that does not exist. @param {string} room */
   #tellIfMissing(room) {
     const missing = room !== "" && !this.app.state.rooms.has(room);
     if (missing) this.app.note(`There is no room “${clean(room.slice(0, 40))}” here.`);

@@ -1,4 +1,4 @@
-/** Tells of messages that come while nobody looks: the number in the title always, a notification if wanted. */
+/** Announces messages that come while nobody looks: always by the number in the title, if wanted by notifications. */
 
 import { clean } from "../shared/clean.js";
 import { wordsOf } from "./words.js";
@@ -30,7 +30,7 @@ export class Notifier {
     else if (answer === "denied") this.app.dialogs.tell("Notifications", BLOCKED); // it does not even ask
   }
 
-  /** A message is whole. @param {import("./state.js").Message} message */
+  /** Called when a message is complete. @param {import("./state.js").Message} message */
   tell(message) {
     if (!this.on || !document.hidden || message.silent || this.app.state.isMine(message)) return;
     const author = this.app.state.member(message.author);

@@ -1,4 +1,4 @@
-/** A place to talk: the messages, who types, the message box. The room is one, an open thread another. */
+/** A place to talk: the messages, who is typing, the message box. The room is one, an open thread is another. */
 
 import { h } from "../shared/dom.js";
 import { face, namesOf } from "./faces.js";
@@ -80,7 +80,7 @@ export class Pane {
     this.#typingTimer = setTimeout(() => this.showTyping(), 1000);
   }
 
-  /** To the one message that Tab reaches, past the buttons between. @returns {boolean} whether there is one */
+  /** Focuses the one message that Tab reaches, past the buttons between. @returns {boolean} whether there is one */
   #toMessages() {
     const message = /** @type {any} */ (this.timeline.element.querySelector(".message[tabindex='0']"));
     message?.focus();

@@ -16,7 +16,7 @@ export class Panel {
   #explained = "";
   #timer = 0;
   #request = "";
-  #oldest = /** @type {number | null} */ (null); // of what was found, where more is to be found
+  #oldest = /** @type {number | null} */ (null); // the oldest hit, if there are more
 
   /** @param {import("./app.js").App} app */
   constructor(app) {
@@ -66,7 +66,7 @@ export class Panel {
     this.thread.composer.focus();
   }
 
-  /** What was decided about a message; an answer is explained by what it answers. @param {import("./state.js").Message} message */
+  /** Shows what was decided about a message; for an answer, about the message that it answers. @param {import("./state.js").Message} message */
   async openWhy({ id, answers }) {
     this.#open("why", "Why?");
     const shown = (this.#explained = answers || id);
@@ -146,11 +146,11 @@ export class Panel {
     });
     const hadFocus = document.activeElement === this.older;
     fill(this.hits, ...before, ...rows);
-    if (hadFocus || (before.length && !page.more)) rows[0]?.firstChild.focus(); // reading goes on there
+    if (hadFocus || (before.length && !page.more)) rows[0]?.firstChild.focus(); // the reader goes on there
     return true;
   }
 
-  /** What was asked for while the line was down is asked for now. */
+  /** Sends requests that were made while the line was down. */
   connected() {
     if (this.kind === "search" && !this.#request) this.#search();
   }

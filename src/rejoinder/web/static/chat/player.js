@@ -1,4 +1,4 @@
-/** Plays a recording: one button, and its waveform as the bar on which one seeks. */
+/** Plays a recording: one button, and its waveform as the bar for seeking. */
 
 import { clean } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
@@ -6,7 +6,7 @@ import { icon, SVG } from "../shared/icons.js";
 import { isVoice } from "./words.js";
 
 const BARS = 48;
-const SEEN = 2_000_000; // bytes: of a larger recording no waveform is drawn
+const SEEN = 2_000_000; // bytes: a larger recording gets no waveform
 
 let playing = /** @type {HTMLAudioElement | null} */ (null);
 
@@ -25,7 +25,7 @@ export function player(file, download) {
   const time = h("span", { class: "played" }, "");
   const button = h("button", { type: "button", class: "play", onclick: () => (audio.paused ? audio.play() : audio.pause()) });
   const element = h("div", { class: "player", role: "group", "aria-label": name }, button, h("div", { class: "waves" }, waves, seek), time, audio);
-  let known = 0; // seconds, where the recording itself does not say
+  let known = 0; // seconds, if the recording itself does not say
   const length = () => (Number.isFinite(audio.duration) && audio.duration ? audio.duration : known);
   const draw = () => {
     const at = audio.currentTime;
@@ -63,7 +63,7 @@ export function player(file, download) {
       known = found.seconds;
       bars(waves, found.levels);
       draw();
-    }, () => {}); // it plays all the same
+    }, () => {}); // it plays anyway
   }
   draw();
   return element;

@@ -1,4 +1,4 @@
-/** Records a voice message: the level is seen while one speaks, and nothing is sent that was cancelled. */
+/** Records a voice message: shows the level while the person speaks; a cancelled recording is not sent. */
 
 import { h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
@@ -6,7 +6,7 @@ import { clock } from "./player.js";
 
 const KINDS = ["audio/webm;codecs=opus", "audio/ogg;codecs=opus", "audio/mp4"];
 const NAMES = /** @type {Record<string, string>} */ ({ "audio/webm": "webm", "audio/ogg": "ogg", "audio/mp4": "m4a" });
-export const NAME = "voice-message"; // by which the server knows one
+export const NAME = "voice-message"; // the server recognises recordings by this name
 const LONGEST = 600; // seconds
 const LOOK_EVERY = 100;
 

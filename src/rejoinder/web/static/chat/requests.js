@@ -1,6 +1,6 @@
 /**
- * Requests that must not get lost: kept until the server confirms, sent again after a reconnect or a reload under the
- * same id, so that they are done once.
+ * Requests that must not get lost: they are kept until the server confirms them, and sent again with the same id after
+ * a reconnect or a reload, so that they take effect once.
  *
  * @typedef {{type: string, client: string, room?: string, thread?: string | null, text?: string,
  *   reply_to?: string | null, files?: string[], message?: string, emoji?: string, remove?: boolean, says?: string,
@@ -72,7 +72,7 @@ export class Requests {
     if (request) this.add({ ...request.frame, client: fresh }, at, request.files);
   }
 
-  /** Messages of a room or a thread that are on their way. @param {string} room @param {string | null} thread */
+  /** Messages of a room or a thread that are being sent. @param {string} room @param {string | null} thread */
   unsent(room, thread) {
     return this.#inOrder().filter(
       ({ frame }) => frame.type === "say" && frame.room === room && (frame.thread ?? null) === thread,

@@ -96,7 +96,7 @@ export class Sidebar {
       directs.map((room) => this.#reusedRow(room)),
     );
     const { me, knownBy } = this.app.state;
-    this.console.hidden = knownBy === "login" && me?.id !== "you"; // it is the owner's
+    this.console.hidden = knownBy === "login" && me?.id !== "you"; // only for the owner
     if (me) fill(this.who, face(me, "small"), h("bdi", {}, clean(me.name)));
     this.who.setAttribute("aria-label", `You are ${clean(me?.name ?? "")}. Change your name`);
     const on = this.app.notifier.on;
@@ -106,7 +106,7 @@ export class Sidebar {
     this.bell.title = on ? "Notifications: on" : "Notifications: off";
   }
 
-  /** A row that shows the same is the same row: a click or the focus on it is not lost. @param {Room} room */
+  /** Reuses a row whose contents are the same, so that a click or the focus on it is not lost. @param {Room} room */
   #reusedRow(room) {
     const row = this.#row(room);
     const before = this.#rows.get(room.id);

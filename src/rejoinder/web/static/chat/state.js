@@ -1,5 +1,5 @@
 /**
- * What the page knows: frames in, changes out. No clock, no page, no line; the tests run it without a browser.
+ * The state of the page: frames in, changes out. It uses no clock, no page and no line; tests run it without a browser.
  *
  * Rule 1: a timeline is one window without gaps over a room or a thread; `end` says that it reaches the newest.
  * Rule 2: a message is kept once, by id; a window holds ids in the order of `seq`.
@@ -103,20 +103,20 @@ export class ChatState {
     return root ? [root, ...inside] : inside;
   }
 
-  /** Whose words are seen while they are written does not "type". @param {string} place @param {number} now @returns {Member[]} */
+  /** Who is typing there. A member whose growing message is shown does not count. @param {string} place @param {number} now @returns {Member[]} */
   typing(place, now) {
     const writing = new Set(this.shown(place).flatMap((message) => (message.growing ? [message.author] : [])));
     const found = [...(this.#typing.get(place) ?? [])].filter(([who, until]) => until > now && !writing.has(who));
     return found.map(([who]) => this.member(who));
   }
 
-  /** Whether an agent is at work there: its words grow, or are to come. @param {string} place @param {number} now */
+  /** Whether an agent is working there: its message is growing, or is still to come. @param {string} place @param {number} now */
   isAtWork(place, now) {
     const writes = this.shown(place).some((message) => message.growing);
     return writes || this.typing(place, now).some((member) => member.agent);
   }
 
-  /** Whether a message is a command, or was meant as one: it and what the gateway answers are drawn in little room.
+  /** Whether a message is a command, or was meant as one: it and the gateway's answer are drawn small.
    * @param {Message} message @param {Message} [next] the one below it */
   isCommand({ author, text }, next) {
     const [, named, rest] = /^\/([\w-]{1,40})([ :].{0,200})?$/.exec(text.trim()) ?? [];
@@ -128,7 +128,7 @@ export class ChatState {
     );
   }
 
-  /** Whether one can edit it. A command has run, and an edit runs none. @param {Message} message */
+  /** Whether the person can edit it. Not a command: it has run, and an edit runs none. @param {Message} message */
   canEdit(message) {
     if (!this.isMine(message) || message.gone) return false;
     const shown = this.shown(placeOf(message));
@@ -227,13 +227,13 @@ export class ChatState {
     this.rooms = new Map(frame.rooms.map((/** @type {any} */ room) => [room.id, whole(room)]));
     const growing = new Set(frame.growing?.map((/** @type {Message} */ message) => message.id));
     for (const message of this.messages.values()) {
-      // Who wrote it is gone with the old server. If its whole text was kept, an `edited` follows.
+      // Its writer ended with the old server. If its whole text was stored, an `edited` follows.
       if (message.growing && !growing.has(message.id))
         this.#change(message.id, changes, () => ({ ...message, growing: false }));
     }
     for (const message of frame.growing ?? []) {
       const room = this.rooms.get(message.room);
-      if (room?.latest?.id === message.id) room.latest = message; // what is kept of it is only its beginning
+      if (room?.latest?.id === message.id) room.latest = message; // only its beginning is stored
       if (this.messages.has(message.id) || frame.resumed) this.#place(message, changes);
     }
     changes.reset = !frame.resumed;
@@ -283,7 +283,7 @@ export class ChatState {
     const whole = this.messages.get(frame.message);
     if (!growing || !whole) return;
     changes.finished.push(whole);
-    this.#stopsTyping(whole, changes); // a sign that came while it grew would outlive it
+    this.#stopsTyping(whole, changes); // a typing sign that came meanwhile would outlast it
   }
 
   /** @param {any} frame @param {Changes} changes */

@@ -1,4 +1,4 @@
-/** The sub-agents of a room: a button that counts those at work, a list of them, and the log of one. */
+/** The sub-agents of a room: a button with the number of those working, a list of them, and the log of one. */
 
 import { clean, oneLine } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
@@ -89,7 +89,7 @@ export class Subagents {
     this.#refresh();
   }
 
-  /** Words of one at work are not sent by themselves: they are asked for while somebody reads them. */
+  /** The words of a working sub-agent are not sent unasked: the page asks for them while somebody reads them. */
   #tick() {
     if (document.hidden) return;
     this.#draw(); // how long it has been
@@ -250,7 +250,7 @@ class Log {
     else patch(shown.body, read(text, { growing: this.#one?.state === "running" }).trees);
   }
 
-  /** By the command, so that the same people may; in a room of several agents it names the one that has the run. */
+  /** Uses the command, so that it has the same rules; in a room of several agents it names the one that has the run. */
   #stop() {
     const { app } = this;
     if (!this.#one) return;

@@ -285,7 +285,7 @@ export class Timeline {
     return row;
   }
 
-  /** A line that nobody said. @param {import("./state.js").Note | Message} note */
+  /** A line that is nobody's message. @param {import("./state.js").Note | Message} note */
   #noteLine(note) {
     const drop = () => {
       if ("seq" in note) this.#dismiss(note.id);
@@ -312,7 +312,7 @@ export class Timeline {
 
   #scrolled() {
     const wasFollowing = this.#follows;
-    // Where more has come in since we went to the end, it is we who are behind, not the reader who has left.
+    // If more came since we scrolled to the end, we are behind; the reader has not scrolled away.
     this.#follow(this.atBottom || (wasFollowing && this.scroller.scrollTop >= this.#endScrollTop - AT_BOTTOM));
     if (this.#follows && !wasFollowing) this.#missed = 0;
     this.#fillUp();
@@ -330,13 +330,13 @@ export class Timeline {
     else if (!window.end && scrollHeight - scrollTop - clientHeight < NEAR_TOP) this.ask({ around: window.ids.at(-1) });
   }
 
-  /** Who follows is led by us alone; who does not is kept in place by the browser. @param {boolean} follows */
+  /** If the reader follows, only we scroll; otherwise the browser keeps the reader's place. @param {boolean} follows */
   #follow(follows) {
     this.#follows = follows;
     this.scroller.classList.toggle("follows", follows);
   }
 
-  /** Notices that the reader has scrolled before the event of it comes. Called before anything is drawn, because drawing
+  /** Notices that the reader has scrolled before its event comes. Called before anything is drawn, because drawing
    * moves the end too. */
   #noticeScrolling() {
     if (this.#follows && this.scroller.scrollTop < this.#endScrollTop - AT_BOTTOM && !this.atBottom) this.#follow(false);
@@ -367,7 +367,7 @@ export class Timeline {
     if (moved) this.scroller.scrollTop += moved;
   }
 
-  /** A message of somebody else came while the reader was elsewhere. */
+  /** Called when somebody else's message came while the reader was elsewhere. */
   missed() {
     if (this.current) return;
     this.#missed += 1;
@@ -475,8 +475,8 @@ export class Timeline {
 }
 
 /**
- * An own message keeps its row when the server's copy takes the place of the one on its way. Other people's browsers
- * make ids too, and may make the same.
+ * The person's own message keeps its row when the server's copy replaces the one being sent. Other people's browsers
+ * make ids, too, and may make the same ones.
  * @param {Message} message
  */
 const keyOf = (message) => (message.client ? `client ${message.author} ${message.client}` : message.id);

@@ -1,4 +1,4 @@
-/** The small bar with what one can do with a message. There is one of it; it moves to the message that is meant. */
+/** The small bar with the tools for a message. There is only one; it moves to the message under pointer or focus. */
 
 import { fill, h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
@@ -9,7 +9,7 @@ import { icon } from "../shared/icons.js";
  *   `onGone`: also with what is left of a deleted message
  */
 
-const REMARK_LASTS = 1500; // as at a block of code
+const REMARK_LASTS = 1500; // the same as for a block of code
 
 export class Tools {
   #message = /** @type {Message | null} */ (null);
@@ -23,7 +23,7 @@ export class Tools {
   /** Shows what can be done with a message as it is now. @param {Message} message @param {Element} element */
   offer(message, element) {
     if (this.#message === message && this.element.parentElement === element) return;
-    // Whoever walks through it by keys keeps it; a click leaves the focus there too, but then the pointer decides.
+    // It stays for people who use the keyboard; a click leaves the focus there, too, but then the pointer decides.
     const held = this.element.contains(document.activeElement);
     if (held && this.#message?.id !== message.id && document.activeElement?.matches(":focus-visible")) return;
     const label = held ? document.activeElement?.getAttribute("aria-label") : null;

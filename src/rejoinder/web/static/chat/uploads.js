@@ -1,4 +1,4 @@
-/** Files on their way to the server: a chip each, with progress, before the message that names them is sent. */
+/** Files that are being uploaded: a chip for each, with its progress, before the message that names them is sent. */
 
 import { clean } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
@@ -32,12 +32,12 @@ export class Uploads {
     this.#draw();
   }
 
-  /** Whether some are still on their way. */
+  /** Whether some are still being uploaded. */
   get busy() {
     return this.#all.some((upload) => !upload.file && !upload.problem);
   }
 
-  /** Whether one could not be taken: a person decides what becomes of the message then. */
+  /** Whether an upload failed: the person then decides what to do with the message. */
   get failed() {
     return this.#all.some((upload) => upload.problem && !upload.left);
   }

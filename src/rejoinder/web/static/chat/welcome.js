@@ -29,7 +29,7 @@ export function welcome(app) {
   if (!room) return h("div", { class: "empty" }, h("p", {}, "No room yet."));
   const agents = room.agents.map((id) => app.state.member(id));
   const named = room.kind === "group" && app.state.wake === "mentions";
-  // A command of somebody who is not let in to commands is passed over in silence: a poor first try.
+  // Commands of people who may not use them are silently ignored, so they would be a poor first try.
   const tries = TRY.filter(([words]) => app.state.me?.id === OWNER || !words.startsWith("/"));
   const alone = named ? tries.map(([words, meaning]) => [`@${room.agents[0]} ${words}`, meaning]) : tries;
   const suggestions = agents.length > 1 ? [...TRY_TOGETHER, ...alone.slice(0, 2)] : alone;

@@ -1,4 +1,4 @@
-/** What a message says in one line, where there is no place for more: its words, or the names of its files. */
+/** A message on one line, where there is no room for more: its words, or the names of its files. */
 
 import { clean, oneLine } from "../shared/clean.js";
 import { MENTION } from "../shared/markdown_inline.js";

@@ -1,10 +1,10 @@
-/** A card of the console: asked for and drawn again and again, with times that grow older while one looks at them. */
+/** A card of the console: requested and redrawn again and again, with ages that count up while one looks at them. */
 
 import { fill, h } from "../shared/dom.js";
 import { fullOf } from "../shared/times.js";
 import { get, post } from "../shared/api.js";
 
-/** What failed is said in it. */
+/** Shows what failed. */
 export class Card {
   #last = "";
 
@@ -90,10 +90,10 @@ export class Card {
 /** @param {Element} element */
 const words = (element) => element.textContent;
 
-/** A time that grows older while one looks at it. @param {string} moment */
+/** An age that counts up. @param {string} moment */
 export const since = (moment) => h("time", { datetime: moment, "data-since": moment });
 
-/** One that comes nearer. @param {string} moment */
+/** A time in the future that counts down. @param {string} moment */
 export const until = (moment) => h("time", { datetime: moment, "data-until": moment });
 
 /** @param {Element} element */

@@ -1,6 +1,6 @@
 /**
- * A small line chart in SVG: one axis, gridlines with figures, a line per series, what the pointer or an arrow key
- * points at in words. The figures are there as a sentence too, for who does not see the lines.
+ * A small line chart in SVG: one axis, gridlines with figures, a line per series, and in words the moment that the
+ * pointer or an arrow key points at. A sentence has the figures, too, for people who do not see the lines.
  */
 
 import { fill, h } from "../shared/dom.js";
@@ -144,7 +144,7 @@ export class Chart {
 }
 
 /**
- * As many points as the eye tells apart, each the mean of its moments, counted from the newest: a wave, no bristles.
+ * As many points as the eye can distinguish, each the mean of its moments, counted from the newest: a smooth line.
  * @param {any[]} points @param {string[]} fields
  */
 export function thinned(points, fields) {

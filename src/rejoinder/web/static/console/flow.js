@@ -1,4 +1,4 @@
-/** The live flow: a row for each message with how far it came; a click tells each stage and its reason. */
+/** The live flow: a row for each message with its progress; a click shows each stage and its reason. */
 
 import { clean, oneLine } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
@@ -142,7 +142,7 @@ export class Flow {
         ),
         h("span", { class: "track", "aria-hidden": "true" }, ...dots(journey)),
         h("span", { class: "outcome" }, outcomeOf(journey), took ? ` · ${duration(took * 1000)}` : ""),
-        // That a command answered is told by the command itself.
+        // The command itself shows that it answered.
         reason && reason !== journey.text.trim() ? h("span", { class: "reason" }, clean(reason)) : null,
       ),
       open ? this.#details(journey) : null,

@@ -1,4 +1,4 @@
-/** The programs that are told what happens: what waits for them, and why. */
+/** The programs that get events: how many events wait for them, and why. */
 
 import { clean } from "../shared/clean.js";
 import { h } from "../shared/dom.js";

@@ -1,4 +1,4 @@
-/** The jobs of the clock and the heartbeats: when next, what became of the last, and the operator's word. */
+/** The scheduled jobs and the heartbeats: the next run, the result of the last one, and the operator's buttons. */
 
 import { clean } from "../shared/clean.js";
 import { h } from "../shared/dom.js";

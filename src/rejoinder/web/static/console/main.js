@@ -1,4 +1,4 @@
-/** The operator's page: figures and charts on top, then the flow, then what stands and what waits. */
+/** The operator's page: figures and charts on top, then the flow, then the cards. */
 
 import { clean } from "../shared/clean.js";
 import { byId, fill, h } from "../shared/dom.js";
@@ -125,7 +125,7 @@ async function refresh() {
   if (!document.hidden) await Promise.all([showNotInEffect(), ...Object.values(tables).map((card) => card.refresh())]);
 }
 
-/** Says what of the configuration does not hold, as long as it does not. */
+/** Says which part of the configuration is not in effect, as long as there is one. */
 async function showNotInEffect() {
   const { configuration } = await get("gateway").catch(() => ({ configuration: warning.textContent }));
   if (warning.textContent !== configuration) warning.textContent = clean(configuration);

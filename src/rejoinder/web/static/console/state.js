@@ -1,4 +1,4 @@
-/** What the console knows of the flow: frames in, journeys of messages out. No page, no clock. */
+/** The console's state of the flow: frames in, journeys of messages out. It uses no page and no clock. */
 
 /**
  * @typedef {{stage: string, decision: string, reason?: string | null, took?: number}} Step
@@ -73,7 +73,7 @@ export class ConsoleState {
     return journey;
   }
 
-  /** What the clock asks for is no message. @param {any} frame */
+  /** A scheduled job, which is not a message. @param {any} frame */
   #ticked({ at, job, agent, session, why }) {
     const journey = this.#journey({ channel: "clock", chat: agent, message: "", at }, `clock\n${job}\n${at}`);
     const step = { stage: "clock", decision: why ? "drop" : "turn", reason: why };

@@ -1,4 +1,4 @@
-/** The sub-agents of conversations: who works on what, what came of it, and its log. */
+/** The sub-agents of conversations: what each works on, its result, and its log. */
 
 import { clean } from "../shared/clean.js";
 import { h } from "../shared/dom.js";

@@ -1,4 +1,4 @@
-/** What stands and what waits: channels, sessions with their lanes, the outbox, pairing requests, the clock. */
+/** The cards of the console: channels, sessions with their queues, the outbox, pairing requests, jobs. */
 
 import { clean, oneLine } from "../shared/clean.js";
 import { h } from "../shared/dom.js";
@@ -112,7 +112,7 @@ const drawPeople = ({ people, closed }, card) => [
     : (invitations.get(card) ?? invitation(card)),
 ];
 
-/** Kept while the list changes: what is typed, and the link that is shown once. */
+/** The form for an invitation, kept while the list changes: the typed name, and the link that is shown once. */
 const invitations = /** @type {WeakMap<Card, Node>} */ (new WeakMap());
 
 /** Asks for a name, and shows the link once. @param {Card} card */

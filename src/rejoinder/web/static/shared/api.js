@@ -1,4 +1,4 @@
-/** `/api` as the pages use it. An error is its sentence. */
+/** Calls `/api` for the pages. The message of an error is the server's sentence. */
 
 /** @param {string} path @returns {Promise<any>} */
 export const get = (path) => call(path, { headers: { Accept: "application/json" } });

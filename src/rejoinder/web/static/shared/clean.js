@@ -1,6 +1,6 @@
-/** What text may not do on the page: move the words around it, or smuggle bytes nobody sees. */
+/** Makes text harmless for the page: it must not reorder the words around it, nor contain invisible characters. */
 
-// Controls but for tab and newline; embeddings, overrides and isolates of direction; what hides or tags text.
+// Controls except tab and newline; embeddings, overrides and isolates of direction; characters that hide or tag text.
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\ufff9-\ufffb]/g;
 
 // Laying out the marks of one letter takes the square of their number; no script has so many.
@@ -26,7 +26,7 @@ export function oneLine(text, limit = 140) {
   const beginning = text.trimStart().slice(0, 4 * limit + 200);
   const line = clean(beginning)
     .replace(/^[ \t]*(```|~~~).*$/gm, " ")
-    .replace(/(```|~~~)[\w+#.-]*\s/g, " ") // what somebody else has already made one line of
+    .replace(/(```|~~~)[\w+#.-]*\s/g, " ") // code that somebody else has already put on one line
     .replace(/^[ \t]*(#{1,6}|>+|[-*+]|\d+[.)])[ \t]+/gm, "")
     .replace(/!?\[([^\][]*)\]\([^()]*\)/g, "$1")
     .replace(/(\*\*|__|~~|`)/g, "")

@@ -1,6 +1,6 @@
 /**
- * What is over the budget of a message: plain text behind a click, in pieces that the browser lays out as they come into
- * sight. It is read when it is unfolded, a few pieces with each frame.
+ * The part of a message that exceeds its budget: plain text behind a click, in pieces that the browser lays out as they
+ * come into sight. It is read when it is unfolded, a few pieces with each frame.
  */
 
 import { clean } from "./clean.js";
@@ -107,8 +107,8 @@ export function cutAt(text, from, most) {
 }
 
 /**
- * What the browser has to do for a text, in nodes: lines, emoji and above all changes of script, where it looks for
- * another font, and of direction cost more than other letters.
+ * The browser's work for a text, measured in nodes. Lines and emoji cost more than other letters, and changes of
+ * direction or of script, for which it looks for another font, cost most.
  * @param {string} text
  */
 export function costOfText(text) {

@@ -1,6 +1,6 @@
 /**
- * Colours for code: comments, strings, numbers, words of the language, what is called. It knows families of languages,
- * not grammars, and reads each character a bounded number of times: what has no end runs to the end of the code.
+ * Colours for code: comments, strings, numbers, keywords, called functions. It knows families of languages, not
+ * grammars, and reads each character a bounded number of times: an unclosed comment or string runs to the end.
  *
  * @typedef {import("./patch.js").Tree} Tree
  * @typedef {{comments: string[], words: string, quotes?: string[], ignoreCase?: boolean}} Family
@@ -102,7 +102,7 @@ const diff = (code) =>
 const token = (kind, text) => ({ tag: "span", attrs: { class: `t-${kind}` }, children: [text] });
 
 /**
- * The code in pieces with their colours; as it is where the language is not known, or where it would be too many.
+ * The code in coloured pieces; without colours if the language is not known, or if there would be too many pieces.
  * @param {string} code @param {string} language @param {number} most pieces @returns {Tree[]}
  */
 export function highlight(code, language, most) {

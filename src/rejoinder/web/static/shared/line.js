@@ -34,7 +34,7 @@ export class Line {
     });
     if (!pings) return;
     setInterval(() => this.#check(), 1_000);
-    addEventListener("offline", () => this.#ping()); // what runs on this machine is there anyway
+    addEventListener("offline", () => this.#ping()); // a server on this machine may still be there
   }
 
   connect() {
@@ -55,7 +55,7 @@ export class Line {
       this.#socket = null;
       this.#tries += 1;
       this.handlers.onDown(code, this.#tries);
-      // A little chance keeps many pages from coming back in the same moment.
+      // A little randomness keeps many pages from coming back at the same moment.
       this.#connectSoon(Math.min(LONGEST, SHORTEST * 2 ** (this.#tries - 1)) * (0.75 + Math.random() / 2));
     };
   }

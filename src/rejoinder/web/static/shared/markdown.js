@@ -1,12 +1,12 @@
 /**
- * Markdown as agents write it, read into a tree that `patch` draws. It makes no HTML: what is no Markdown is text.
+ * Reads Markdown as agents write it into a tree that `patch` draws. It makes no HTML: anything but Markdown is text.
  *
  * Rule 1: any text has a reading, in time linear in its length; nothing throws.
  * Rule 2: a line break is a line break, as people expect in a chat.
- * Rule 3: while a text grows, its last block is read as if what is open were closed, so that a half-written
- *         `**word` is bold already and no mark flickers by.
- * Rule 4: a message costs the page no more than its budget of characters and nodes. What is over it is folded, and
- *         nobody looks at it before it is unfolded.
+ * Rule 3: while a text grows, its last block is read as if all open marks were closed, so that a half-written
+ *         `**word` is bold already and no mark flickers.
+ * Rule 4: a message costs the page no more than its budget of characters and nodes. The part beyond it is folded, and
+ *         not read before it is unfolded.
  */
 
 import { clean } from "./clean.js";
@@ -20,7 +20,7 @@ import { inline } from "./markdown_inline.js";
  *   whether more comes, whom `@id` means, whether it stands inside a link, and how much code may still be coloured
  */
 
-// None of these can look at a character more than a few times: what may repeat is never followed by what it may match.
+// None of these can look at a character more than a few times: a repeated part never matches what follows it.
 const FENCE = /^ {0,3}(`{3,}(?!`)(?=[^`]*$)|~{3,}(?!~))(.*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 const RULE = /^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$/;
@@ -42,7 +42,7 @@ export function markdown(text, reading = {}) {
 }
 
 /**
- * The same, and what it cost to read and will cost to draw, in nodes.
+ * The same, with the cost of reading and drawing it, in nodes.
  * @param {string} text @param {Reading} [reading] @returns {{trees: Tree[], cost: number}}
  */
 export function read(text, reading = {}) {
@@ -250,7 +250,7 @@ function isTable(lines, at, reading) {
     const columns = sides.length <= MOST_COLUMNS && sides.every((side) => /^:?-+:?$/.test(side)) && sides.length;
     if (columns && columns === cells(lines[at]).length) return true;
   }
-  // A first row that still waits for its divider is drawn as a table at once, so that it does not jump.
+  // A first row whose divider is still to come is drawn as a table at once, so that it does not jump.
   const waits = divider === undefined || (at + 2 === lines.length && /^[ |:-]*$/.test(divider));
   return Boolean(reading.growing) && waits && lines[at].length < 2000 && lines[at].trimStart().startsWith("|");
 }

@@ -2,7 +2,7 @@
  * The inside of a Markdown block: code, emphasis, links, mentions. Emphasis follows CommonMark's delimiter stack.
  *
  * Every character is looked at a bounded number of times, whatever the text: patterns are sticky and cannot backtrack,
- * what is closed where is found once for the whole text, and the stack of open marks has a bottom.
+ * closing marks are found once for the whole text, and the stack of open marks is limited.
  */
 
 /**
@@ -31,7 +31,7 @@ const ENTITIES = /** @type {Record<string, string>} */ ({
   nbsp: "\u00a0",
 });
 const MOST_OPEN = 10; // marks that wait for their partner: the depth of emphasis
-const LONGEST_RUN = 6; // marks in a row: more are a line somebody drew
+const LONGEST_RUN = 6; // marks in a row; more are a line that somebody drew
 const LONGEST_LABEL = 2000;
 const LONGEST_TARGET = 4000;
 const SAFE = /^(https?:|mailto:)/i;
@@ -223,7 +223,7 @@ function readLink(text, at, reading, known) {
   const end = close + 1 + target[0].length;
   if (reading.linked) return [[`🖼 ${label}`], end];
   const shown = label ? inlineLabel(label, { ...reading, growing: false }) : [url];
-  // An image from elsewhere would tell its server who reads; it is shown as a link.
+  // An image from another server would reveal to it who reads; it is shown as a link.
   return [SAFE.test(url) ? [anchor(url, image ? ["🖼 ", ...shown] : shown)] : shown, end];
 }
 
@@ -237,7 +237,7 @@ const anchor = (url, children) => ({
   children,
 });
 
-/** A full stop or a bracket behind an address is the sentence's, not the address's. @param {string} url */
+/** A full stop or a bracket after an address belongs to the sentence, not to the address. @param {string} url */
 function trimUrl(url) {
   let end = url.length;
   let unopened = count(url, ")") - count(url, "(");
@@ -336,7 +336,7 @@ function closeOpen(done, open) {
   }
 }
 
-/** Marks that found no partner are what they look like. @param {Piece[]} list @returns {Tree[]} */
+/** Marks without a partner are plain text. @param {Piece[]} list @returns {Tree[]} */
 function literal(list) {
   const found = /** @type {Tree[]} */ ([]);
   let plain = "";

@@ -55,7 +55,7 @@ function extend(node, text) {
 /** @param {Element} element @param {Record<string, string>} attrs */
 function dress(element, attrs) {
   for (const name of element.getAttributeNames())
-    if (!(name in attrs) && name !== "open") element.removeAttribute(name); // what the reader unfolded stays so
+    if (!(name in attrs) && name !== "open") element.removeAttribute(name); // keeps open what the reader unfolded
   for (const [name, value] of Object.entries(attrs)) {
     if (element.getAttribute(name) !== value) element.setAttribute(name, value);
   }

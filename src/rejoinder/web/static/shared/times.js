@@ -1,6 +1,6 @@
 /** Times as people say them, in the browser's language. */
 
-// Nobody writes 09:41 AM, and nobody 9:41 where a day has 24 hours.
+// Nobody writes 09:41 AM, and nobody writes 9:41 on a 24-hour clock.
 const { hour12 } = new Intl.DateTimeFormat(undefined, { hour: "numeric" }).resolvedOptions();
 const clock = new Intl.DateTimeFormat(undefined, { hour: hour12 ? "numeric" : "2-digit", minute: "2-digit" });
 const seconds = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
@@ -12,7 +12,7 @@ const short = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short
 /** @param {number} at */
 export const clockOf = (at) => clock.format(at);
 
-/** Without the half of the day, where there is no room for it. @param {number} at @param {Intl.DateTimeFormat} how */
+/** Without AM and PM, where there is no room for them. @param {number} at @param {Intl.DateTimeFormat} how */
 const narrowed = (at, how) =>
   how
     .formatToParts(at)

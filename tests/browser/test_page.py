@@ -283,6 +283,29 @@ async def test_messages_in_a_row_stand_close_together(open_page: Open, quiet: Pl
     assert rows[1] == rows[2] < line * 2
 
 
+OVERLAP = """row => {
+    const mark = row.querySelector(".status .mark").getBoundingClientRect();
+    const range = document.createRange();
+    range.selectNodeContents(row.querySelector(".body"));
+    return [...range.getClientRects()].some((words) => words.right > mark.left && words.bottom > mark.top);
+}"""
+
+
+@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, PHONE])
+async def test_words_that_run_to_the_left_have_their_place(open_page: Open, quiet: Playing, viewport: dict) -> None:
+    """Not under the mark of what was sent, and with the bullets of a list beside them."""
+    page = await open_page(f"{quiet.url}/#lobby", viewport=viewport)
+    await box(page).fill("one\n\n- two\n- שלוש\n- أربعة\n\nخمسة")
+    await page.get_by_role("button", name="Send").click()
+    row = messages(page).last
+    await expect(row.get_by_role("img", name="Sent")).to_be_visible()
+    assert not await row.evaluate(OVERLAP)
+    edges = "items => items.map(item => [item.getBoundingClientRect().left, item.getBoundingClientRect().right])"
+    left, right = await row.locator(".body").evaluate("e => [e.getBoundingClientRect().left, e.clientWidth]")
+    spans = [[a - left, b - left] for a, b in await row.locator("li").evaluate_all(edges)]
+    assert spans == [[24, right], [0, right - 24], [0, right - 24]]
+
+
 PASTE = """(box, text) => {
     const pasted = new DataTransfer();
     pasted.setData("text/plain", text);

@@ -437,7 +437,7 @@ def test_send_refuses_a_room_that_the_page_does_not_have(folder):
     assert told("send", "--channel", "web", "--chat", "nope", "hi").startswith("Planned: ")  # no page was served yet
     asyncio.run(a_page())
     wrong = refused(2, "send", "--channel", "web", "--chat", "nope", "hi")
-    assert wrong == "there is no room nope; its id is what its address ends with, after the #"
+    assert wrong == "there is no room nope; the id of a room is the end of its address, after the #"
     assert refused(2, "send", "--channel", "web", "--chat", "nobody~you", "hi").startswith(
         "there is no room nobody~you"
     )
@@ -536,7 +536,9 @@ def test_export(folder):
     assert [entry["role"] for entry in exported["entries"]] == ["user", "agent"]
     assert set(exported["entries"][0]) == set(TranscriptEntry.__struct_fields__)
     assert refused(1, "export", "zzz").startswith("no session has 'zzz' in its key")
-    assert refused(2, "export", "default").startswith("several sessions have 'default' in their key: ")
+    assert refused(2, "export", "default").startswith(
+        "several sessions have 'default' in their key, so write more of it: "
+    )
 
 
 # --- beside a gateway ---------------------------------------------------------------------------

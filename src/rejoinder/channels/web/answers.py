@@ -31,7 +31,7 @@ class NoTarget(Exception):
 
 
 def no_such_room(id: str) -> str:
-    return f"there is no room {id}; its id is what its address ends with, after the #"
+    return f"there is no room {id}; the id of a room is the end of its address, after the #"
 
 
 def can_be_direct_chat(id: str, agents: Collection[str]) -> bool:

@@ -761,11 +761,14 @@ async def test_a_dialog_above_the_drawer_is_closed_first(open_page: Open, quiet:
 async def test_the_message_box_fits_its_words_in_every_width(open_page: Open, quiet: Playing) -> None:
     """Also after the window became narrower, or a phone was turned: no scroll bar in the box, no word cut off."""
     page = await open_page(f"{quiet.url}/#lobby", viewport={"width": 1280, "height": 800})
+    await expect(box(page)).to_have_css("text-overflow", "ellipsis")  # of the room's name, where it is long
     await box(page).fill("a few words that fill more than one line of a narrow window " * 3)
     await page.set_viewport_size(PHONE)
     await page.wait_for_function(
         "() => { const b = document.querySelector('#room-text'); return b.scrollHeight <= b.clientHeight; }"
     )
+    await expect(box(page)).to_have_css("white-space-collapse", "preserve")
+    await expect(box(page)).to_have_css("text-wrap-mode", "wrap")
 
 
 async def test_the_message_list_is_one_tab_stop(open_page: Open, staged: Playing) -> None:

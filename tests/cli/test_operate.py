@@ -197,6 +197,20 @@ def test_explain_gives_a_draft_no_time_that_is_not_its_own(folder):
     assert said_last["sent"].startswith("2024-01-02T03:04:14")
 
 
+def test_explain_says_where_the_reason_of_a_failure_is(folder):
+    """The store knows its kind only."""
+
+    async def fail() -> None:
+        store = open_store("sqlite:rejoinder.db")
+        question = await came(store, ANNA, 97, "And now?")
+        run = await asked(store, SESSION, ANNA, question)
+        await store.write(EndRun(run, "failed", NOW, "crashed"))
+        await store.close()
+
+    asyncio.run(fail())
+    assert "failed after 0 µs: crashed; the gateway's log of that time has the reason\n" in told("explain", "97")
+
+
 def test_explain_names_the_files_of_a_message_without_words(folder):
     """A platform that gives a photo no name says at least what it is."""
 

@@ -24,5 +24,5 @@ class SetupQuestion(Struct, frozen=True, kw_only=True):
 
 def asks_api_root(api: str, platform: str, default: str) -> SetupQuestion:
     """Asks for another address than the platform's, for tests and proxies."""
-    question = f"{api} (Enter: {platform}'s own)"
+    question = f"Address of the {api} (Enter: {platform}'s own)"
     return SetupQuestion(key="api_root", question=question, default=default, takes="address", optional=True)

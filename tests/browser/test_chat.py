@@ -196,6 +196,18 @@ async def test_nothing_grows_for_ever_after_the_server_was_killed(open_page: Ope
     assert [text.split() for text in await messages(page).all_inner_texts()] == before
 
 
+async def test_who_takes_another_name_goes_to_chats_of_their_own(open_page: Open, gateway: RealGateway) -> None:
+    """And is not told of a room that is missing: the address of the direct chat was the page's own."""
+    page = await open_page(f"{gateway.url}/#tour~you")
+    await expect(page.locator("h1")).to_have_text("Tour")
+    await page.get_by_role("button", name="Change your name").click()
+    await page.get_by_role("textbox", name="Your name").fill("Mira")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.locator(".who")).to_contain_text("Mira")
+    await expect(page).to_have_url(re.compile("#(?!tour~you)."))
+    await expect(page.locator(".note")).to_have_count(0)
+
+
 async def test_two_people_at_once(open_page: Open, gateway: RealGateway) -> None:
     """Two browsers, two people: each sees the other's words, typing, and the agent's answer, at the same time."""
     mine, hers = await asyncio.gather(open_page(gateway.url), open_page(f"{gateway.url}/?as=Mira"))

@@ -76,7 +76,19 @@ async def test_why_of_any_message(open_page: Open, staged: Playing) -> None:
     await expect(page.locator(".trace")).to_contain_text("owner of this gateway")
     await page.get_by_label("Message id to explain").fill("w1000")
     await page.get_by_role("button", name="Why?", exact=True).click()
-    await expect(page.locator(".why-answer")).to_contain_text("no message has the id w1000")
+    await expect(page.locator(".why-answer")).to_contain_text("No message has the id w1000.")
+    await page.locator(".why-answer").get_by_role("button", name="Close").click()
+    await expect(page.locator(".why-answer")).to_be_empty()
+
+
+async def test_the_flow_is_in_the_order_in_which_messages_came(open_page: Open, quiet: Playing) -> None:
+    """Also one of before a restart, of which the console hears only when it is answered."""
+    page = await open_page(f"{quiet.url}/console")
+    at = int(time.time() * 1000)
+    await quiet.stage.show(c.FlowReceived(at, "web", "lobby", "w2", "Mira", "after the restart"))
+    await quiet.stage.show(c.FlowReceived(at - 5000, "web", "lobby", "w1", "Mira", "before the restart"))
+    said = page.locator(".journey .said")
+    await expect(said).to_have_text(["Mira after the restart", "Mira before the restart"])
 
 
 async def test_dead_letters_are_sent_again_and_strangers_let_in(open_page: Open, staged: Playing) -> None:

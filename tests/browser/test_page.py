@@ -283,6 +283,29 @@ async def test_messages_in_a_row_stand_close_together(open_page: Open, quiet: Pl
     assert rows[1] == rows[2] < line * 2
 
 
+OVERLAP = """row => {
+    const mark = row.querySelector(".status .mark").getBoundingClientRect();
+    const range = document.createRange();
+    range.selectNodeContents(row.querySelector(".body"));
+    return [...range.getClientRects()].some((words) => words.right > mark.left && words.bottom > mark.top);
+}"""
+
+
+@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, PHONE])
+async def test_words_that_run_to_the_left_have_their_place(open_page: Open, quiet: Playing, viewport: dict) -> None:
+    """Not under the mark of what was sent, and with the bullets of a list beside them."""
+    page = await open_page(f"{quiet.url}/#lobby", viewport=viewport)
+    await box(page).fill("one\n\n- two\n- שלוש\n- أربعة\n\nخمسة")
+    await page.get_by_role("button", name="Send").click()
+    row = messages(page).last
+    await expect(row.get_by_role("img", name="Sent")).to_be_visible()
+    assert not await row.evaluate(OVERLAP)
+    edges = "items => items.map(item => [item.getBoundingClientRect().left, item.getBoundingClientRect().right])"
+    left, right = await row.locator(".body").evaluate("e => [e.getBoundingClientRect().left, e.clientWidth]")
+    spans = [[a - left, b - left] for a, b in await row.locator("li").evaluate_all(edges)]
+    assert spans == [[24, right], [0, right - 24], [0, right - 24]]
+
+
 PASTE = """(box, text) => {
     const pasted = new DataTransfer();
     pasted.setData("text/plain", text);
@@ -738,11 +761,14 @@ async def test_a_dialog_above_the_drawer_is_closed_first(open_page: Open, quiet:
 async def test_the_message_box_fits_its_words_in_every_width(open_page: Open, quiet: Playing) -> None:
     """Also after the window became narrower, or a phone was turned: no scroll bar in the box, no word cut off."""
     page = await open_page(f"{quiet.url}/#lobby", viewport={"width": 1280, "height": 800})
+    await expect(box(page)).to_have_css("text-overflow", "ellipsis")  # of the room's name, where it is long
     await box(page).fill("a few words that fill more than one line of a narrow window " * 3)
     await page.set_viewport_size(PHONE)
     await page.wait_for_function(
         "() => { const b = document.querySelector('#room-text'); return b.scrollHeight <= b.clientHeight; }"
     )
+    await expect(box(page)).to_have_css("white-space-collapse", "preserve")
+    await expect(box(page)).to_have_css("text-wrap-mode", "wrap")
 
 
 async def test_the_message_list_is_one_tab_stop(open_page: Open, staged: Playing) -> None:

@@ -122,7 +122,9 @@ async def test_what_nobody_knows_of_is_said(open_page: Open, quiet: Playing) -> 
     await quiet.stage.post("lobby", "ada", "Hello!")
     page = await open_page(f"{quiet.url}/#lobby")
     await tool(page, message(page, "Hello!"), "Why? What was decided about it")
-    await expect(page.get_by_role("complementary", name="Why?")).to_contain_text("no message has the id")
+    panel = page.get_by_role("complementary", name="Why?")
+    await expect(panel).to_contain_text("Nothing is recorded about this message: it answers no other message")
+    await expect(panel.get_by_role("link", name="Open in the console")).to_have_count(0)
 
 
 # --- Back and forward ---------------------------------------------------------------------------------

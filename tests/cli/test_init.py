@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from rejoinder.agents.discover import keys, offers
@@ -73,6 +74,37 @@ def test_a_number_that_is_none_of_these_is_asked_for_again(folder):
     assert said.count("Enter a whole number from 1 to 4.") == 2
     assert "Enter a number from 0 to 65535." in said
     assert "port = 8766" in (folder / "rejoinder.toml").read_text()
+
+
+def test_a_model_without_a_name_is_asked_for_again(folder):
+    """The question does not just come back: it says that Enter is no answer to it."""
+    said = answered("4", "http://127.0.0.1:1/v1", "y", "", "llama3.2", "y", "", "n")
+    assert said.count("Its model, such as llama3.2:") == 2
+    assert said.count("This cannot be left empty.") == 1
+    assert 'model = "llama3.2"' in (folder / "rejoinder.toml").read_text()
+
+
+def test_answers_that_end_too_early_write_nothing(folder):
+    result = CliRunner().invoke(app, ["init"], input="1\ny\n")
+    assert result.exit_code == 1
+    assert "rejoinder: stopped before the last question, so rejoinder.toml is not written\n" in result.output
+    assert "Aborted" not in result.output
+    assert not (folder / "rejoinder.toml").exists()
+
+
+def test_ctrl_c_says_that_nothing_is_written(folder, monkeypatch):
+    """With the shell's own exit status, as everywhere."""
+
+    def interrupted(*_, **__):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise typer.Abort from None
+
+    monkeypatch.setattr(typer, "prompt", interrupted)
+    result = CliRunner().invoke(app, ["init"])
+    assert result.exit_code == 130
+    assert result.output.endswith("\nrejoinder: stopped before the last question, so rejoinder.toml is not written\n")
 
 
 def test_the_shortest_way(folder):

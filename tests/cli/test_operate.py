@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import Empty, Queue
 
@@ -26,7 +26,7 @@ from rejoinder.store.sql.values import seal
 from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing.patience import PATIENCE
 from tests.channels.web.browser import a_channel
-from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, asked, make, received, said, sending
+from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, asked, came, make, received, said, sending
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +175,40 @@ def test_what_was_no_message_is_explained_alone(folder, sender, entry, told_of):
     assert "Tick 1." in shown
     assert "Tick 2." not in shown
     assert document("explain", "last")["message"] == "702"
+
+
+def test_explain_gives_a_draft_no_time_that_is_not_its_own(folder):
+    """A draft and what it became are one message, whose time is that of the newest edit."""
+
+    async def answer() -> None:
+        store = open_store("sqlite:rejoinder.db")
+        question = await came(store, ANNA, 95, "And tomorrow?")
+        run = await asked(store, SESSION, ANNA, question)
+        await store.write(PlanParts((said(ANNA, "e:1", "It"), said(ANNA, "e:2", "It snows.")), NOW, run, final=True))
+        for seconds in (1, 9):
+            at = NOW + timedelta(seconds=seconds)
+            await store.write(MarkSent(await sending(store, ANNA), "96", at, "It snows.", "helper"))
+        await store.write(EndRun(run, "answered", NOW))
+        await store.close()
+
+    asyncio.run(answer())
+    ((said_first, said_last),) = (each["turn"]["parts"] for each in document("explain", "95")["events"][0]["sessions"])
+    assert (said_first["handle"], said_first["sent"]) == (said_last["handle"], None)
+    assert said_last["sent"].startswith("2024-01-02T03:04:14")
+
+
+def test_explain_says_where_the_reason_of_a_failure_is(folder):
+    """The store knows its kind only."""
+
+    async def fail() -> None:
+        store = open_store("sqlite:rejoinder.db")
+        question = await came(store, ANNA, 97, "And now?")
+        run = await asked(store, SESSION, ANNA, question)
+        await store.write(EndRun(run, "failed", NOW, "crashed"))
+        await store.close()
+
+    asyncio.run(fail())
+    assert "failed after 0 µs: crashed; the gateway's log of that time has the reason\n" in told("explain", "97")
 
 
 def test_explain_names_the_files_of_a_message_without_words(folder):
@@ -516,7 +550,9 @@ def test_export(folder):
     assert [entry["role"] for entry in exported["entries"]] == ["user", "agent"]
     assert set(exported["entries"][0]) == set(TranscriptEntry.__struct_fields__)
     assert refused(1, "export", "zzz").startswith("no session has 'zzz' in its key")
-    assert refused(2, "export", "default").startswith("several sessions have 'default' in their key: ")
+    assert refused(2, "export", "default").startswith(
+        "several sessions have 'default' in their key, so write more of it: "
+    )
 
 
 # --- beside a gateway ---------------------------------------------------------------------------

@@ -341,7 +341,7 @@ async def test_a_gateway_on_another_port_is_no_riddle(monkeypatch):
     monkeypatch.setattr(doctor, "_gateway", running)
     page = f"[channels.web]\nport = {free_port()}\n"
     fine, said = await found(f'[agents.a]\nkind = "scripted"\nscript = "none.json"\n{page}', "gateway")
-    assert (fine, "if it was started with --port" in said) == (True, True), said
+    assert (fine, "if you started it with --port" in said) == (True, True), said
 
 
 @pytest.mark.parametrize(("trouble", "runs"), [(NO_EVENTS, True), ("", True), (NO_EVENTS, False)])

@@ -49,5 +49,13 @@ async def test_after_a_restart_a_row_has_its_words_and_its_sender():
     assert (shown[0]["sender"], shown[0]["text"]) == ("anna", "hi")
 
 
+async def test_a_beginning_ends_like_one():
+    """Words are not cut off as if the message ended there."""
+    watched = flow.Flow(SimpleNamespace(), Metrics())
+    for text in ("a" * 200, "a" * 201):
+        await watched.sent(ReplySent(Route("web", "lobby"), "w9", text, 1))
+    assert [msgspec.json.decode(frame)["text"] for frame in watched.recent] == ["a" * 200, "a" * 199 + "…"]
+
+
 def said(id: str) -> Inbound:
     return Inbound("web", id, id, Chat("lobby"), Sender("anna"), "hi")

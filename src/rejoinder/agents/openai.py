@@ -55,7 +55,7 @@ AGENT = AgentKind(
                 SetupQuestion(
                     key="base_url", question="Its address", default="http://127.0.0.1:11434/v1", takes="address"
                 ),
-                SetupQuestion(key="model", question="Its model"),
+                SetupQuestion(key="model", question="Its model, such as llama3.2"),
             ),
         ),
     ),

@@ -83,6 +83,8 @@ def _show_turn(out: Console, turn: ExplainedTurn) -> None:
     line = Text.assemble((f"turn {turn.id}  ", "dim"), worded(state), f" {took}", _attempts(turn.attempts))
     if why:
         line.append(f": {one_line(why)}")
+    if turn.outcome == "failed" and turn.detail:
+        line.append("; the gateway's log of that time has the reason")
     _indented(out, line)
     if len(turn.messages) > 1:
         _indented(out, Text(f"together with {counted(len(turn.messages) - 1, 'other message')}", "dim"), 2)

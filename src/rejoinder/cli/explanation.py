@@ -218,7 +218,7 @@ async def _told(store: "StoreReader", event: "InboxEvent") -> ExplainedEvent:
             for step in traced.steps
         ),
         sessions=tuple([await _handed(store, each) for each in await store.inputs_of(event.id)]),
-        parts=tuple([await _delivered(store, each) for each in await store.parts_about(event.id)]),
+        parts=await _delivered(store, await store.parts_about(event.id)),
     )
 
 
@@ -240,12 +240,19 @@ async def _asked(store: "StoreReader", open_turn: "OpenTurn") -> ExplainedTurn:
         closed=turn.closed,
         seconds=(turn.closed - turn.opened).total_seconds() if turn.closed is not None else None,
         messages=tuple(each.event.inbound.message_id for each in open_turn.inputs),
-        parts=tuple([await _delivered(store, part) for part in open_turn.parts]),
+        parts=await _delivered(store, open_turn.parts),
     )
 
 
-async def _delivered(store: "StoreReader", part: "StoredPart") -> ExplainedPart:
-    noted = await store.message(part.route, part.receipt) if part.receipt is not None else None
-    if noted is None:
-        return ExplainedPart(shown(part))
-    return ExplainedPart(shown(part), noted.handle, noted.at)
+async def _delivered(store: "StoreReader", parts: "Sequence[StoredPart]") -> tuple[ExplainedPart, ...]:
+    """The store knows when a message was last written: that is the time of its newest edit, and no other part's."""
+    last = {(part.route, part.receipt): part for part in parts}
+    explained: list[ExplainedPart] = []
+    for part in parts:
+        noted = await store.message(part.route, part.receipt) if part.receipt is not None else None
+        if noted is None:
+            explained.append(ExplainedPart(shown(part)))
+            continue
+        sent = noted.at if last[part.route, part.receipt] is part else None
+        explained.append(ExplainedPart(shown(part), noted.handle, sent))
+    return tuple(explained)

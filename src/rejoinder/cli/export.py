@@ -55,4 +55,4 @@ async def _key(store: "StoreReader", wanted: str) -> str:
     if not keys:
         raise RejoinderError(f"no session has {wanted!r} in its key; `rejoinder sessions` lists them")
     named = ", ".join(keys[:MOST_NAMED]) + (", ..." if len(keys) > MOST_NAMED else "")
-    raise BadUse(f"several sessions have {wanted!r} in their key: {named}")
+    raise BadUse(f"several sessions have {wanted!r} in their key, so write more of it: {named}")

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rejoinder.cli import INTERRUPTED
 from rejoinder.cli.folders import must_be_writable
 from rejoinder.cli.options import File
 from rejoinder.cli.yes_or_no import ask_yes_or_no
-from rejoinder.errors import BadUse
+from rejoinder.errors import BadUse, RejoinderError
 
 if TYPE_CHECKING:
     from rejoinder.channels.declaration import Setup
@@ -59,12 +60,15 @@ def make_configuration(
     if not target.absolute().parent.is_dir():
         raise BadUse(f"there is no folder {target.parent} for {target.name}; make it first")
     must_be_writable(target.absolute().parent, "go to another folder, or name a file elsewhere with -c")
-    given = Secrets()
-    sections = {"agents.helper": _agent(given)}
-    for kind, setup in _setups():
-        if ask_yes_or_no(setup.offer, default=setup.offered):
-            sections[f"channels.{kind}"] = _channel(f"channels.{kind}", setup, given)
-    sections = _with_voice(sections, given)
+    try:
+        sections = _sections()
+    except typer.Abort as ended:
+        print()
+        unwritten = f"stopped before the last question, so {target} is not written"
+        if not isinstance(ended.__context__, KeyboardInterrupt):
+            raise RejoinderError(unwritten) from None
+        print(f"rejoinder: {unwritten}", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
     try:
         target.write_text(_written(sections), "utf-8")
     except OSError as problem:
@@ -91,6 +95,15 @@ def _print_manifest(kind: str) -> None:
 
 
 # --- the questions --------------------------------------------------------------------------------
+
+
+def _sections() -> dict[str, dict[str, Any]]:
+    given = Secrets()
+    sections = {"agents.helper": _agent(given)}
+    for kind, setup in _setups():
+        if ask_yes_or_no(setup.offer, default=setup.offered):
+            sections[f"channels.{kind}"] = _channel(f"channels.{kind}", setup, given)
+    return _with_voice(sections, given)
 
 
 def _agent(given: Secrets) -> dict[str, Any]:
@@ -190,9 +203,12 @@ def _address(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> "tu
 
 def _text(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> str:
     """Asks until the answer can be the value of its key; Enter leaves out an optional key."""
-    default = ask.default or ("" if ask.optional else None)
+    default = str(ask.default)
     while True:
         said = str(typer.prompt(f"  {ask.question}", default=default, show_default=bool(default))).strip()
+        if not said and not ask.optional:
+            print("  This cannot be left empty.")
+            continue
         key = f"{name}.{ask.key}[0]" if ask.listed else f"{name}.{ask.key}"
         value = [said] if ask.listed else said
         if said == default or (wrong := _mistake({name: {**section, ask.key: value}}, key)) is None:

@@ -268,7 +268,7 @@ async def _health(address: str) -> str:
         async with aiohttp.ClientSession(timeout=within) as http, http.get(address) as answer:
             problems = (await answer.json()).get("problems", [])
     except aiohttp.ClientConnectorError:
-        return f"it runs, but not at {address}: if it was started with --port, its health is at /health on that port"
+        return f"it runs, but nothing answers at {address}; if you started it with --port, ask /health at that port"
     except (aiohttp.ClientError, TimeoutError, ValueError, AttributeError) as problem:
         return f"it runs, but does not answer at {address} ({str(problem) or type(problem).__name__})"
     if problems:

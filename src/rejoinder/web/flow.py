@@ -76,7 +76,7 @@ class Flow:
     def _introduce(self, message: Inbound, at: int) -> None:
         self._introduced[message.channel, message.message_id] = None
         sender = message.sender.shown_name or message.sender.id
-        text = message.summary[:LONGEST_EXCERPT]
+        text = _excerpt(message.summary)
         place = (message.channel, message.chat.id, message.message_id)
         self._show(FlowReceived(at, *place, sender, text, message.entry, message.thread))
 
@@ -112,7 +112,7 @@ class Flow:
         self._sent += 1
         self._metrics.sent.labels(route.channel).inc()
         self._saw_words(route)
-        text = happening.text[:LONGEST_EXCERPT]
+        text = _excerpt(happening.text)
         self._show(FlowSent(_now(), route.channel, route.chat, happening.message, text, happening.turn))
 
     async def turn_ended(self, happening: TurnEnded) -> None:
@@ -194,6 +194,10 @@ def _milliseconds(samples: list[float], share: float) -> float | None:
     if share == 0.5:
         return round(statistics.median(samples) * 1000, 1)
     return round(sorted(samples)[min(len(samples) - 1, int(len(samples) * share))] * 1000, 1)
+
+
+def _excerpt(text: str) -> str:
+    return text if len(text) <= LONGEST_EXCERPT else f"{text[: LONGEST_EXCERPT - 1]}…"
 
 
 def _now() -> int:

@@ -165,9 +165,9 @@ def test_an_unknown_word_is_answered_with_the_valid_ones(name: str) -> None:
 def test_the_first_invalid_one_in_the_order_of_checks_is_answered() -> None:
     """IN-54: think before verbose before queue, wherever they stand; nothing is stored."""
     done = send(says("/queue banana /verbose loud /think high /think banana", OWNER), house())
-    assert done.replies[0].startswith("think cannot be 'banana'")
+    assert done.replies[0].startswith("/think cannot be 'banana'")
     done = send(says("/queue banana /think high /verbose loud", OWNER), house())
-    assert done.replies[0].startswith("verbose cannot be 'loud'")
+    assert done.replies[0].startswith("/verbose cannot be 'loud'")
     assert done.session == session()
 
 

@@ -174,7 +174,7 @@ Hello! I am **tour**, the guide: no model, no key, just a few tricks. Say
 
 {lines}
 
-or two at once, or name a message: **react to m1 with heart**. These work with every agent:
+or two at once, or name a message: **react to m1 with heart**. With every agent, whoever may use commands can write:
 
 {commands}"""
 

@@ -137,7 +137,7 @@ CHANNEL = ChannelKind(
     setup=Setup(
         offer="Serve the chat page?",
         offered=True,
-        asks=(SetupQuestion(key="port", question="port", default=8765, takes="number", most=65535),),
+        asks=(SetupQuestion(key="port", question="Its port", default=8765, takes="number", most=65535),),
     ),
     chat_problem=chat_problem,
     check=check,

@@ -50,7 +50,7 @@ def read_queue(words: Iterator[Word]) -> Argument:
             key, value = pair
             changed = _READERS[key](choice, value.lower())
             if isinstance(changed, str):
-                problem = problem or f"queue {key} cannot be {quoted(value)}; {changed}"
+                problem = problem or f"{key} of /queue cannot be {quoted(value)}; {changed}"
             else:
                 choice = changed
         elif said not in DEFAULTS:

@@ -242,7 +242,7 @@ def _alone(
 
 
 def _problem(name: _Name, said: str) -> str:
-    return f"{name.directive} cannot be {quoted(said)}; valid: {BY_NAME[name.directive].options}"
+    return f"/{name.directive} cannot be {quoted(said)}; valid: {BY_NAME[name.directive].options}"
 
 
 def _argument(name: _Name, following: Iterator[Word], known: Vocabulary, place: Place) -> Argument:

@@ -363,6 +363,7 @@ export class App {
     this.name = name;
     localStorage.setItem("rejoinder.name", name);
     this.state.seq = null;
+    this.navigation.leaveOwnChats();
     this.line.renew();
   }
 

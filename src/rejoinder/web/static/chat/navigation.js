@@ -32,6 +32,13 @@ export class Navigation {
     this.visited(true);
   }
 
+  /** Somebody else is here from now on: an address of a direct chat of theirs before leads nowhere. */
+  leaveOwnChats() {
+    if (this.app.state.rooms.get(this.room)?.kind !== "direct") return;
+    this.room = "";
+    history.replaceState(null, "", location.pathname + location.search);
+  }
+
   /** @param {string} id of a room that was just made */
   openOnceKnown(id) {
     this.#newRoom = id;

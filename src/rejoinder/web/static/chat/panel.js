@@ -1,7 +1,7 @@
 /** The place beside the room: a thread, what a search found, why something was decided, or its sub-agents. */
 
 import { get } from "../shared/api.js";
-import { clean, oneLine } from "../shared/clean.js";
+import { clean, oneLine, sentence } from "../shared/clean.js";
 import { fill, h, narrow } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { shortOf } from "../shared/times.js";
@@ -10,6 +10,8 @@ import { face, nameOf } from "./faces.js";
 import { Pane } from "./pane.js";
 
 const PAUSE = 200;
+
+const UNRECORDED = "Nothing is recorded about this message: it answers no other message, or it is too old.";
 
 export class Panel {
   kind = /** @type {"" | "thread" | "search" | "why" | "subagents"} */ ("");
@@ -72,13 +74,13 @@ export class Panel {
     const shown = (this.#explained = answers || id);
     fill(this.content, h("p", { class: "nothing", role: "status" }, "Looking it up…"));
     this.closing.focus();
+    const more = h("a", { class: "more", href: `/console#${encodeURIComponent(shown)}` }, "Open in the console");
     const found = await get(`messages/${encodeURIComponent(shown)}/trace`).then(
-      ({ events }) => events.map(explanation),
-      (error) => [h("p", { class: "nothing" }, `${error.message}.`)],
+      ({ events }) => [...events.map(explanation), more],
+      ({ status, message }) => [h("p", { class: "nothing" }, status === 404 ? UNRECORDED : sentence(message))],
     );
     if (this.kind !== "why" || this.#explained !== shown) return;
-    const more = h("a", { class: "more", href: `/console#${encodeURIComponent(shown)}` }, "Open in the console");
-    fill(this.content, h("div", { class: "why", role: "status" }, ...found, more));
+    fill(this.content, h("div", { class: "why", role: "status" }, ...found));
   }
 
   openSearch() {

@@ -1,5 +1,6 @@
 /** A card of the console: requested and redrawn again and again, with ages that count up while one looks at them. */
 
+import { sentence } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
 import { fullOf } from "../shared/times.js";
 import { get, post } from "../shared/api.js";
@@ -82,7 +83,7 @@ export class Card {
 
   /** @param {string} words */
   tell(words) {
-    this.problem.textContent = `${words}.`;
+    this.problem.textContent = sentence(words);
     this.problem.hidden = false;
   }
 }

@@ -1,6 +1,6 @@
 /** The live flow: a row for each message with its progress; a click shows each stage and its reason. */
 
-import { clean, oneLine } from "../shared/clean.js";
+import { clean, oneLine, sentence } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
 import { get } from "../shared/api.js";
 import { duration, fullOf, secondsOf } from "../shared/times.js";
@@ -84,15 +84,17 @@ export class Flow {
     this.id.value = message;
     try {
       const { events } = await get(`messages/${encodeURIComponent(message)}/trace`);
-      fill(
-        this.answer,
-        ...events.map(drawEvent),
-        h("button", { type: "button", class: "plain", onclick: () => fill(this.answer) }, "Close"),
-      );
+      this.#tell(...events.map(drawEvent));
     } catch (error) {
-      fill(this.answer, h("p", { class: "problem" }, `${/** @type {Error} */ (error).message}.`));
+      this.#tell(h("p", { class: "problem" }, sentence(/** @type {Error} */ (error).message)));
     }
     this.answer.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {HTMLElement[]} found */
+  #tell(...found) {
+    const close = h("button", { type: "button", class: "plain", onclick: () => fill(this.answer) }, "Close");
+    fill(this.answer, ...found, close);
   }
 
   /** @param {Journey} journey */

@@ -45,7 +45,7 @@ export class ConsoleState {
 
   /** The newest first. @returns {Journey[]} */
   newest() {
-    return [...this.journeys.values()].reverse();
+    return [...this.journeys.values()].reverse().sort((a, b) => b.at - a.at);
   }
 
   /** @param {any} frame */

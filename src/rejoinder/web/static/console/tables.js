@@ -1,6 +1,6 @@
 /** The cards of the console: channels, sessions with their queues, the outbox, pairing requests, jobs. */
 
-import { clean, oneLine } from "../shared/clean.js";
+import { clean, oneLine, sentence } from "../shared/clean.js";
 import { h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { post } from "../shared/api.js";
@@ -108,7 +108,7 @@ const drawPeople = ({ people, closed }, card) => [
       ? []
       : [h("p", { class: "nothing" }, "Only the owner has a login.")]),
   closed
-    ? h("p", { class: "nothing" }, `${closed[0].toUpperCase()}${clean(closed.slice(1))}.`)
+    ? h("p", { class: "nothing" }, sentence(closed))
     : (invitations.get(card) ?? invitation(card)),
 ];
 

@@ -1,4 +1,4 @@
-/** Calls `/api` for the pages. The message of an error is the server's sentence. */
+/** Calls `/api` for the pages. The message of an error is the server's sentence; `status` is its HTTP status. */
 
 /** @param {string} path @returns {Promise<any>} */
 export const get = (path) => call(path, { headers: { Accept: "application/json" } });
@@ -10,6 +10,9 @@ export const post = (path) => call(path, { method: "POST", headers: { "X-Rejoind
 async function call(path, init) {
   const answer = await fetch(`/api/${path}`, init);
   const body = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(body.error ?? `the server answered ${answer.status}`);
+  if (!answer.ok) {
+    const words = body.error ?? `the server answered ${answer.status}`;
+    throw Object.assign(new Error(words), { status: answer.status });
+  }
   return body;
 }

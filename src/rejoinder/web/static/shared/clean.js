@@ -14,6 +14,9 @@ export const clean = (text) =>
     .replace(UNSEEN, "")
     .replace(MARKS, (marks) => (marks.length > MOST_MARKS ? first(marks) : marks));
 
+/** What an error says, as a sentence of its own. @param {string} words */
+export const sentence = (words) => `${words.slice(0, 1).toUpperCase()}${clean(words.slice(1))}.`;
+
 /** @param {string} marks */
 const first = (marks) => [...marks.slice(0, 2 * MOST_MARKS)].slice(0, MOST_MARKS).join("");
 

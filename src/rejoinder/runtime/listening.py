@@ -44,9 +44,9 @@ class Listening:
             await self._all_tasks.wait(task)
 
     def raise_failure(self) -> None:
-        """Raises what a channel has ended with, if it was an error."""
+        """Raises what a channel has ended with, if it was an error; one that takes no notice has not ended."""
         for task in self.tasks:
-            if not task.cancelled() and (failure := task.exception()) is not None:
+            if task.done() and not task.cancelled() and (failure := task.exception()) is not None:
                 raise failure
 
     def listens(self, name: str) -> bool:

@@ -38,12 +38,13 @@ from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.action_log import TOO_MANY, ActionLog
 from rejoinder.runtime.answer.context import AnswerContext
+from rejoinder.runtime.answer.directive_effects import effect_of
 from rejoinder.runtime.answer.file_requests import FileRequests
 from rejoinder.runtime.answer.handoffs import Handoffs, HandOver
 from rejoinder.runtime.answer.shaped_reply import ShapedReply
 from rejoinder.runtime.answer.speaking import voice_note
 from rejoinder.runtime.answer.unposted import Start
-from rejoinder.runtime.foreign_calls import guarded
+from rejoinder.runtime.foreign_calls import ForeignError, guarded
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.part_keys import action_stem
 from rejoinder.store.base import RunClaim
@@ -99,9 +100,14 @@ class DirectiveRunner:
             await self._act(directive, declared, declared.act)
         elif declared.effect is None:
             self.log.no_effect(name)
-        elif isinstance(effect := declared.effect(directive.args, directive.body or ""), Speak):
-            return await self._speak(effect.text, name, words_wait=words_wait)
         else:
+            try:
+                effect = effect_of(directive, declared.effect)
+            except ForeignError as error:
+                await self.log.fail(name, "failed", str(error))
+                return ""
+            if isinstance(effect, Speak):
+                return await self._speak(effect.text, name, words_wait=words_wait)
             await self._carry_out(effect, name, declared)
         return ""
 
@@ -152,14 +158,14 @@ class DirectiveRunner:
         if declared.ability is not None and declared.ability not in self._conversation.settings.can:
             return await self.log.fail(name, "unsupported", f"{self._conversation.channel.name} cannot do it")
         given = Given(directive.args, directive.body, self._conversation.route, context.trigger, context.agent, key)
+        limit = asyncio.timeout(ACTING)
         try:
-            async with asyncio.timeout(ACTING):
+            async with limit:
                 await guarded(act(given))
-        except TimeoutError:
-            await self.log.fail(name, "failed", f"it took longer than {ACTING:.0f} s")
         except Exception as error:  # third-party code may raise anything
             log.debug("%s failed", name, exc_info=error)
-            await self.log.fail(name, "failed", str(error) or type(error).__name__)
+            late = f"it took longer than {ACTING:.0f} s" if limit.expired() else ""
+            await self.log.fail(name, "failed", late or str(error) or type(error).__name__)
         else:
             self.log.outcomes.note(name, "done")
 

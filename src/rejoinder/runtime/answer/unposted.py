@@ -11,6 +11,8 @@ from rejoinder.outbound.directive_results import DirectiveResults
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.directives.effects import SendFile, Spawn
 from rejoinder.outbound.reader import ReplyReader
+from rejoinder.runtime.answer.directive_effects import effect_of
+from rejoinder.runtime.foreign_calls import ForeignError
 
 MOST_LINES = 200
 NOT_ACTED_ON = "a sub-agent's directives are not acted on"
@@ -106,7 +108,10 @@ class UnpostedAnswer:
 
     async def _act(self, directive: Directive) -> None:
         declared = self._directives.named[directive.name]
-        effect = declared.effect(directive.args, directive.body or "") if declared.effect is not None else None
+        try:
+            effect = effect_of(directive, declared.effect) if declared.effect is not None else None
+        except ForeignError as error:
+            return self.outcomes.note(directive.name, "failed", str(error))
         if not isinstance(effect, Spawn):
             self.outcomes.note(directive.name, "denied", NOT_ACTED_ON)
         elif self._start is None:

@@ -108,7 +108,7 @@ class Tasks:
                 task.cancel()
             if tasks:
                 _, tasks = await asyncio.wait(tasks, timeout=self._patience)
-        if tasks:
+        if tasks := tasks - self._left:  # another caller may have waited, too
             self._left |= tasks
             log.warning("%s: does not end although it is cancelled, and is left behind", _names(tasks))
 

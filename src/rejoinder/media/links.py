@@ -1,4 +1,4 @@
-"""Reads pages that people link to (ME-20), loaded under the guard of `guarded.py`.
+"""Reads pages that people link to (ME-20), loaded under the guard of `guarded_client.py`.
 
 Nothing is executed: text is taken out of the page.
 """

@@ -1,4 +1,4 @@
-"""Files that an agent names by their address (OD-58), loaded under the guard of `guarded.py`.
+"""Files that an agent names by their address (OD-58), loaded under the guard of `guarded_client.py`.
 
 What a file is, its bytes decide; what it is called, its address. A page in place of a file is refused: that is how
 servers say that there is no such file.

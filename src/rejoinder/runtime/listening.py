@@ -13,8 +13,12 @@ from rejoinder.channels.base import (
     ReportsPlaceTrouble,
     ReportsTrouble,
 )
+from rejoinder.errors import RejoinderError
 from rejoinder.runtime.serving import account_of
 from rejoinder.runtime.tasks import Tasks, until_cancelled
+
+TASK = "channel:"
+"""What the names of the tasks begin with in which channels listen."""
 
 
 class Listening:
@@ -47,7 +51,11 @@ class Listening:
         """Raises what a channel has ended with, if it was an error; one that takes no notice has not ended."""
         for task in self.tasks:
             if task.done() and not task.cancelled() and (failure := task.exception()) is not None:
-                raise failure
+                if isinstance(failure, RejoinderError):
+                    raise failure
+                name = task.get_name().removeprefix(TASK)
+                problem = f"{type(failure).__name__}: {failure}"
+                raise RejoinderError(f"it has ended ({problem}); the log says where", about=f"{name}: ") from failure
 
     def listens(self, name: str) -> bool:
         """Whether it takes messages now."""
@@ -80,4 +88,4 @@ class Listening:
 
 
 def _task_name(name: str) -> str:
-    return f"channel:{name}"
+    return f"{TASK}{name}"

@@ -1,4 +1,4 @@
-"""Calls of code that may be another package's: a channel, a hook, a directive.
+"""Calls of code that may be another package's: a channel, an agent, a hook, a directive.
 
 Whatever such a call raises is an error of that call. What is no Exception would be more if it were let through:
 sys.exit() and KeyboardInterrupt end the process, and all else ends the task around the call, a CancelledError that

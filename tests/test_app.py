@@ -8,9 +8,8 @@ from rejoinder import Gateway, Inbound, Reply, get_reply
 from rejoinder.app import MEMORY, with_channel
 from rejoinder.config.load import read
 from rejoinder.config.schema import Settings
-from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
+from rejoinder.errors import BadConfiguration, BadUse, RejoinderError, StoreUnavailable
 from rejoinder.events import Chat, Sender
-from rejoinder.runtime.foreign_calls import ForeignError
 from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import FakeChannel, FakePlatform, ModelServer, ScriptedAgent
 from rejoinder.testing.model_server import Refuse, Say
@@ -144,10 +143,12 @@ async def test_a_gateway_that_cannot_open_leaves_nothing_open():
     [
         (asyncio.CancelledError, "something it waited for was cancelled"),
         (SystemExit, "SystemExit: by nought"),
+        (ZeroDivisionError, "by nought"),
     ],
 )
 async def test_a_channel_that_ends_by_a_mishap_does_not_end_in_silence(problem, told):
-    """CH-7: what an SDK cancels within, or a program's own way to end, is a failure of the channel like any other."""
+    """CH-7: what an SDK cancels within, or a program's own way to end, is a failure of the channel like any other, and
+    whoever has started the gateway reads it as a sentence."""
 
     class Clumsy(FakeChannel):
         async def listen(self, deliver):
@@ -156,6 +157,6 @@ async def test_a_channel_that_ends_by_a_mishap_does_not_end_in_silence(problem, 
     channel, agents = Clumsy(), {"scripted": ScriptedAgent()}
     settings = with_channel(Settings(), channel.name, "scripted", ())
     async with Gateway(settings, agents=agents, channels=[channel], store=MEMORY) as gateway:
-        with pytest.raises(ForeignError, match=told):
+        with pytest.raises(RejoinderError, match=rf"^fake: it has ended \(.*{told}\); the log says where$"):
             await gateway.serve()
         assert gateway.listening.problem(channel.name) == told

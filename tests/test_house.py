@@ -442,6 +442,17 @@ PLATFORM_CALLS = (
     *("notify_operator", "preview", "react", "send", "send_files", "show_transcript", "stop_typing", "thread_before"),
     "typing",
 )
+GUARDED_BY_CALLER = {
+    ("outbox/performing.py", "perform"): "by the attempt, all of it",
+    ("outbox/performing.py", "send_files"): "the same",
+    ("outbox/performing.py", "_change"): "the same",
+    ("outbox/performing.py", "_amend"): "the same",
+    ("outbox/performing.py", "_remove"): "the same",
+    ("outbox/delivery_attempt.py", "_find_opening"): "by `_look`",
+    ("answer/drafting.py", "_edit"): "by the rotation, each step of a draft",
+    ("answer/drafting.py", "_preview"): "the same",
+    ("answer/drafting.py", "_feed"): "the same",
+}
 CHECKED_BY_CALLER = {
     ("outbox/performing.py", "perform"): "right before it, by the attempt",
     ("outbox/performing.py", "_change"): "by `perform`, after its last wait",
@@ -452,20 +463,37 @@ CHECKED_BY_CALLER = {
 }
 
 
+def platform_calls() -> Iterator[tuple[str, ast.AsyncFunctionDef, ast.Call]]:
+    """Each with the file and the function it is in."""
+    for name in files("runtime"):
+        for function in (node for node in ast.walk(tree(name)) if isinstance(node, ast.AsyncFunctionDef)):
+            for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
+                if not isinstance(called := call.func, ast.Attribute) or called.attr not in PLATFORM_CALLS:
+                    continue
+                whose = (
+                    called.value.attr if isinstance(called.value, ast.Attribute) else getattr(called.value, "id", "")
+                )
+                if whose in ("channel", "_channel", "able"):
+                    yield name.removeprefix("runtime/"), function, call
+
+
 def test_every_call_of_a_platform_asks_for_the_lease_first():
     """SC-3: in the function that makes it, before it; where that is done elsewhere, it is named."""
     unasked = set[tuple[str, str]]()
-    for name in files("runtime"):
-        functions = (node for node in ast.walk(tree(name)) if isinstance(node, ast.AsyncFunctionDef))
-        for function in functions:
-            calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
-            named = [(node.lineno, node.func) for node in calls if isinstance(node.func, ast.Attribute)]
-            asked = min((line for line, each in named if each.attr == "check"), default=sys.maxsize)
-            for line, each in named:
-                whose = each.value.attr if isinstance(each.value, ast.Attribute) else getattr(each.value, "id", "")
-                if each.attr in PLATFORM_CALLS and whose in ("channel", "_channel", "able") and line < asked:
-                    unasked.add((name.removeprefix("runtime/"), function.name))
+    for name, function, call in platform_calls():
+        checks = (node for node in ast.walk(function) if isinstance(node, ast.Attribute) and node.attr == "check")
+        if call.lineno < min((node.lineno for node in checks), default=sys.maxsize):
+            unasked.add((name, function.name))
     assert unasked == {*CHECKED_BY_CALLER}
+
+
+def test_every_call_of_a_platform_is_guarded():
+    """A channel may be another package's: in the function that calls it; where that is done elsewhere, it is named."""
+    unguarded = set[tuple[str, str]]()
+    for name, function, _ in platform_calls():
+        if not any(isinstance(node, ast.Name) and node.id == "guarded" for node in ast.walk(function)):
+            unguarded.add((name, function.name))
+    assert unguarded == {*GUARDED_BY_CALLER}
 
 
 def test_an_unknown_name_says_what_there_is():

@@ -140,6 +140,7 @@ class Gateway:
         """The restart an owner has asked for, if there is one."""
         self._ending = False
         self._serving: asyncio.Timeout | None = None
+        self._ends_at: float | None = None
         self._open: OpenGateway | None = None
         self._stack = AsyncExitStack()
         self._upkeep = Tasks()  # separate: waiting until `runs` is idle must not wait for it
@@ -252,11 +253,12 @@ class Gateway:
             self._start_clock()
             self.listening.start(self._listen, is_worker=role == "worker")
         try:
-            async with asyncio.timeout(None) as self._serving:
+            async with asyncio.timeout_at(self._ends_at) as self._serving:
                 await self.listening.until_ended()
                 await self.tasks.idle()
         except TimeoutError:
-            log.warning("Some tasks do not end although the gateway does")
+            if still := self.tasks.names():
+                log.warning("Still running although the gateway ends, so it was cancelled: %s", still)
         finally:
             self._serving = None
         self.listening.raise_failure()
@@ -288,8 +290,10 @@ class Gateway:
                 await self.engines.drain(grace)
         except TimeoutError:  # the store accepts no writes (DU-15), and nobody knows for how long
             await self.store.close()
-        if self._serving is not None and self._serving.when() is None:
-            self._serving.reschedule(asyncio.get_running_loop().time() + AFTER_SHUTDOWN)
+        if self._ends_at is None:
+            self._ends_at = asyncio.get_running_loop().time() + AFTER_SHUTDOWN
+            if self._serving is not None:
+                self._serving.reschedule(self._ends_at)
 
     async def __aenter__(self) -> Self:
         try:

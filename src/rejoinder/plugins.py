@@ -169,7 +169,7 @@ def find_other(kind: str, name: str) -> ModuleType:
         )
     try:
         module = import_module(place)
-    except Exception as problem:  # another package's code may raise anything
+    except (Exception, SystemExit) as problem:  # another package's code may raise anything
         raise BadConfiguration(f"the {kind} {name!r} cannot be loaded from {place}: {problem}") from problem
     return _checked(module, kind)
 
@@ -190,7 +190,7 @@ def _checked(module: ModuleType, kind: str) -> ModuleType:
     )
 
 
-def raised(problem: Exception) -> str:
+def raised(problem: BaseException) -> str:
     """What another package's code has raised and where, in a few words for its author instead of a traceback."""
     at = problem.__traceback__
     while at is not None and at.tb_next is not None:

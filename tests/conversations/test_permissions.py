@@ -46,6 +46,23 @@ async def test_a_permission_is_asked_for_in_the_chat(answer, reply, heard):
     assert replies == {f"Request {which}: {reply}.", heard}
 
 
+class Leaving(Asking):
+    """Takes an answer, and ends as a program would."""
+
+    async def answer(self, question, option) -> None:
+        await super().answer(question, option)
+        raise SystemExit(1)
+
+
+async def test_an_agent_that_exits_when_it_is_answered_ends_no_gateway(caplog):
+    """TU-33: an agent may be anybody's code."""
+    async with conversation(Leaving()) as chat:
+        await chat.says("clean up")
+        await chat.says(f"/approve {await asked_for(chat)}")
+        assert {(await chat.hears()).text for _ in range(2)} > {"I was told allow-once."}
+    assert "failed: SystemExit: 1" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("answer", "reply", "heard"),
     [

@@ -64,13 +64,32 @@ def broken(call):
     raise LookupError("no dice")
 
 
-@pytest.mark.parametrize(("typed", "answer"), [("/break", None), ("[[/break]] hello", "Hi.")])
-async def test_a_command_that_raises_is_told_to_the_person_and_the_log(monkeypatch, caplog, typed, answer):
+def exits(call):
+    """As argparse does with words that it cannot read."""
+    raise SystemExit("no dice")
+
+
+def forgets(call):
+    return "no dice"
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer", "handle", "problem"),
+    [
+        ("/break", None, broken, "LookupError"),
+        ("[[/break]] hello", "Hi.", broken, "LookupError"),
+        ("/break", None, exits, "SystemExit"),
+        ("/break", None, forgets, "TypeError"),
+    ],
+)
+async def test_a_command_that_fails_is_told_to_the_person_and_the_log(
+    monkeypatch, caplog, typed, answer, handle, problem
+):
     """IN-60: in one sentence without its details; what else was said is answered."""
-    plug_in(monkeypatch, "rejoinder.commands", COMMANDS=(Command("break", "Breaks.", "games", handle=broken),))
+    plug_in(monkeypatch, "rejoinder.commands", COMMANDS=(Command("break", "Breaks.", "games", handle=handle),))
     async with conversation(ScriptedAgent("Hi.")) as chat:
         await chat.says(typed)
-        await chat.hears("/break failed (LookupError); the gateway's log has the details.")
+        await chat.hears(f"/break failed ({problem}); the gateway's log has the details.")
         if answer:
             await chat.hears(answer)
     assert "/break failed" in caplog.text
@@ -180,10 +199,22 @@ async def test_a_directive_of_a_plug_in_acts_once_and_is_told_of(monkeypatch, mo
     assert "jot: done" in told(agent.turns[1])
 
 
+def worded(effect):
+    tag = Tag(name="jot", arguments=(Argument("about", some_text, required=True),), body="required")
+    return Declaration("jot", "keeps a note", tag=tag, effect=effect)
+
+
+def full(args, body):
+    raise ValueError("the notebook is full")
+
+
 @pytest.mark.parametrize(
     ("declared", "outcome"),
     [
         (lambda: jot(Notes(ValueError("the notebook is full")).act), "jot: failed (the notebook is full)"),
+        (lambda: jot(Notes(TimeoutError("the notebook is away")).act), "jot: failed (the notebook is away)"),
+        (lambda: worded(full), "jot: failed (the notebook is full)"),
+        (lambda: worded(lambda args, body: body), "jot: failed (it returned str, which is no effect)"),
         (lambda: jot(Notes().act, ability="threads"), "jot: unsupported (fake cannot do it)"),
     ],
 )

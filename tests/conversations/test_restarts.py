@@ -602,6 +602,47 @@ async def test_who_takes_no_notice_keeps_no_gateway_from_ending(tmp_path, monkey
         await machine.chat.hears("Hi.")
 
 
+async def test_a_channel_that_takes_no_notice_keeps_no_gateway_from_ending(monkeypatch, caplog):
+    """TU-20, CH-7: it is left behind, which is said once."""
+    monkeypatch.setattr(app, "AFTER_SHUTDOWN", 0.01)
+    over = asyncio.Event()
+
+    class DeafChannel(FakeChannel):
+        async def listen(self, deliver):
+            listening = asyncio.ensure_future(super().listen(deliver))
+            while not over.is_set():
+                with suppress(asyncio.CancelledError):
+                    await over.wait()
+            listening.cancel()
+
+    channel, agents = DeafChannel(), {"scripted": ScriptedAgent()}
+    settings = with_channel(Settings(), channel.name, "scripted", ())
+    async with asyncio.timeout(PATIENCE):
+        gateway = Gateway(settings, agents=agents, channels=[channel], store=app.MEMORY)
+        gateway.tasks._patience = 0.01
+        try:
+            async with gateway:
+                serving = asyncio.create_task(serve_until_told(gateway))
+                await channel.until(lambda: channel.listens)
+                os.kill(os.getpid(), signal.SIGTERM)
+                assert await serving is signal.SIGTERM
+        finally:
+            over.set()
+        await gateway.tasks.idle()
+    said = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert said == ["channel:fake: does not end although it is cancelled, and is left behind"]
+
+
+async def test_a_gateway_told_to_end_while_it_recovers_does(monkeypatch, caplog):
+    """TU-20: before it serves, too; what it does not wait for is named."""
+    monkeypatch.setattr(app, "AFTER_SHUTDOWN", 0.01)
+    async with asyncio.timeout(PATIENCE), Gateway(Settings(), agents={}, channels=(), store=app.MEMORY) as gateway:
+        gateway.tasks.start("for ever", never())
+        await gateway.drain(0)
+        await gateway.serve()
+    assert "Still at work although the gateway ends, and called off: for ever" in caplog.text
+
+
 @pytest.mark.parametrize("end", ["hangs", "fails", "exits"])
 async def test_what_does_not_close_keeps_nothing_else_open(tmp_path, monkeypatch, end):
     """TU-20, DU-13: a channel and an agent of another package; the store behind them is free for the next gateway."""

@@ -139,6 +139,22 @@ async def test_a_caption_is_the_text_and_the_voice_stands_beside_it():
     )
 
 
+@pytest.mark.parametrize("problem", [ZeroDivisionError, SystemExit, asyncio.CancelledError])
+async def test_a_transcript_that_cannot_be_shown_costs_no_answer(problem, caplog):
+    """ME-4: a channel may be anybody's code."""
+
+    class Clumsy(FakeMessenger):
+        async def show_transcript(self, route, message, words):
+            raise problem("by nought")
+
+    async with conversation(ScriptedAgent("Fine.", "Yes."), Clumsy(), listening("printf", "buy milk")) as chat:
+        await chat.channel.says("", attachments=(voice(),))
+        await chat.hears("Fine.")
+        await chat.says("sure?")
+        await chat.hears("Yes.")
+    assert "fake failed to show what was heard" in caplog.text
+
+
 class Slow(FakeMessenger):
     """A platform that gives its files only when it may."""
 

@@ -16,7 +16,7 @@ from rejoinder.errors import BadConfiguration
 from rejoinder.programs import doctor
 from rejoinder.store.declaration import StoreKind
 from rejoinder.store.sqlite import STORE as SQLITE
-from rejoinder.testing import FakeChannel
+from rejoinder.testing import FakeChannel, FakeMessenger
 from rejoinder.wiring.opening import open_agents, open_channels
 from rejoinder.wiring.stores import open_for_operator, open_reader, open_store
 
@@ -86,6 +86,30 @@ def test_what_cannot_be_opened_is_a_sentence(bring):
         open_agents(read(AGENT, "x.toml", {}))
     bring("channel", CHANNEL=ChannelKind(open=never))
     with pytest.raises(BadConfiguration, match=r"channels.theirs: it cannot be opened: RuntimeError: no seeds \(test_"):
+        open_channels(read(CHANNEL, "x.toml", {}))
+
+
+def leave(*_):
+    raise SystemExit(3)
+
+
+class Menuless(FakeMessenger):
+    take_menu = never
+
+
+def test_what_exits_while_it_is_opened_says_so(bring):
+    """Without a word the process would end with its status."""
+    bring("agent", AGENT=AgentKind(settings=Choosy, open=leave))
+    with pytest.raises(BadConfiguration, match=r"agents.polly: it cannot be opened: SystemExit: 3 \(test_"):
+        open_agents(read(AGENT, "x.toml", {}))
+    bring("channel", CHANNEL=ChannelKind(open=leave))
+    with pytest.raises(BadConfiguration, match=r"channels.theirs: it cannot be opened: SystemExit: 3 \(test_"):
+        open_channels(read(CHANNEL, "x.toml", {}))
+
+
+def test_a_channel_that_takes_no_menu_is_a_sentence(bring):
+    bring("channel", CHANNEL=ChannelKind(open=lambda name, _: Menuless(name)))
+    with pytest.raises(BadConfiguration, match=r"channels.theirs: it takes no menu: RuntimeError: no seeds \(test_"):
         open_channels(read(CHANNEL, "x.toml", {}))
 
 

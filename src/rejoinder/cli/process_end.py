@@ -50,12 +50,21 @@ async def _end_others() -> bool:
 
 def end_if_kept(status: object) -> None:
     """Ends the process at once with this status if something would keep it from ending; otherwise returns."""
-    until = monotonic() + PATIENCE
-    working = [thread for thread in threading.enumerate() if thread.name.startswith(THREADS)]
-    for thread in working:
-        thread.join(max(0.0, until - monotonic()))
-    if not _kept.is_set() and not any(thread.is_alive() for thread in working):
+    try:
+        is_kept = _is_at_work() or _kept.is_set()
+    except KeyboardInterrupt:  # who interrupts the wait wants the end at once
+        is_kept = True
+    if not is_kept:
         return
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status if isinstance(status, int) else 0 if status is None else 1)
+
+
+def _is_at_work() -> bool:
+    """Whether a thread still is, after a moment."""
+    until = monotonic() + PATIENCE
+    working = [thread for thread in threading.enumerate() if thread.name.startswith(THREADS)]
+    for thread in working:
+        thread.join(max(0.0, until - monotonic()))
+    return any(thread.is_alive() for thread in working)

@@ -1,8 +1,8 @@
-"""Calls code that may belong to another package: a channel, a hook, a directive.
+"""Calls code that may belong to another package: a channel, an agent, a hook, a directive.
 
-Whatever such a call raises must be no more than an error of that call. Two things would do more harm if they passed:
-sys.exit() and KeyboardInterrupt would end the process, and a CancelledError that nobody requested, for example from
-inside an SDK, would silently end the task around the call.
+Whatever such a call raises must be no more than an error of that call. What is not an Exception would do more harm if it
+passed: sys.exit() and KeyboardInterrupt would end the process, and anything else would end the task around the call. A
+CancelledError that nobody requested, for example from inside an SDK, would even do so silently.
 """
 
 import asyncio
@@ -27,12 +27,14 @@ async def guarded(call: Awaitable[T]) -> T:
     """Returns the result of the call. Whatever it raises becomes an Exception, unless this task itself is cancelled."""
     try:
         return await call
+    except (Exception, GeneratorExit):
+        raise
     except asyncio.CancelledError as problem:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
         raise ForeignError(CANCELLED_WITHIN) from problem
-    except (SystemExit, KeyboardInterrupt) as problem:
+    except BaseException as problem:
         raise ForeignError(f"{type(problem).__name__}: {problem}") from problem
 
 

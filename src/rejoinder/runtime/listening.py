@@ -13,8 +13,12 @@ from rejoinder.channels.base import (
     ReportsPlaceTrouble,
     ReportsTrouble,
 )
+from rejoinder.errors import RejoinderError
 from rejoinder.runtime.serving import account_of
 from rejoinder.runtime.tasks import Tasks, until_cancelled
+
+TASK = "channel:"
+"""What the names of the tasks begin with in which channels listen."""
 
 
 class Listening:
@@ -44,10 +48,15 @@ class Listening:
             await self._all_tasks.wait(task)
 
     def raise_failure(self) -> None:
-        """Raises the error with which a channel has ended, if there is one."""
+        """Raises the error with which a channel has ended, if there is one. A channel that ignores its cancellation has
+        not ended."""
         for task in self.tasks:
-            if not task.cancelled() and (failure := task.exception()) is not None:
-                raise failure
+            if task.done() and not task.cancelled() and (failure := task.exception()) is not None:
+                if isinstance(failure, RejoinderError):
+                    raise failure
+                name = task.get_name().removeprefix(TASK)
+                problem = f"{type(failure).__name__}: {failure}"
+                raise RejoinderError(f"it has ended ({problem}); the log says where", about=f"{name}: ") from failure
 
     def listens(self, name: str) -> bool:
         """Whether this channel takes messages now."""
@@ -81,4 +90,4 @@ class Listening:
 
 
 def _task_name(name: str) -> str:
-    return f"channel:{name}"
+    return f"{TASK}{name}"

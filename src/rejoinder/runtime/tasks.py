@@ -28,6 +28,7 @@ class Tasks:
 
     def __init__(self, patience: float = PATIENCE, whole: "Tasks | None" = None) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
+        self._left: set[asyncio.Task[None]] = set()  # those that take no notice of being cancelled
         self._patience = patience
         self._all: tuple[Tasks, ...] = (self,) if whole is None else (self, *whole._all)  # all own its tasks
         self._closed = False
@@ -42,6 +43,10 @@ class Tasks:
     def has(self, name: str) -> bool:
         """Whether a task of this name is running."""
         return bool(self.named(name))
+
+    def names(self) -> str:
+        """What runs, but for what is left behind: that has been logged."""
+        return _names(self._tasks - self._left)
 
     def named(self, name: str) -> "list[asyncio.Task[None]]":
         return [task for task in self._tasks if task.get_name() == name]
@@ -61,6 +66,7 @@ class Tasks:
     def _ended(self, task: asyncio.Task[None], then: Callable[[], None] | None = None) -> None:
         for tasks in self._all:
             tasks._tasks.discard(task)
+            tasks._left.discard(task)
         if not task.cancelled() and (error := task.exception()):
             _tell_failure(task.get_name(), error)
         if then is not None:
@@ -89,23 +95,22 @@ class Tasks:
 
     async def close(self) -> None:
         """Cancels all tasks, including those started meanwhile, and waits for them."""
-        left: set[asyncio.Task[None]] = set()
-        while tasks := self._tasks - left:
-            left |= await self._end(tasks)
+        while tasks := self._tasks - self._left:
+            await self._end(tasks)
         self._closed = True
 
-    async def _end(self, tasks: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
-        """Cancels a task again if it does not end in time, for example because it waits for a task that is gone.
-        Returns the tasks that ignore this, which may be foreign code."""
+    async def _end(self, tasks: set[asyncio.Task[None]]) -> None:
+        """Cancels a task again if it does not end in time, for example because it waits for a task that is gone. Does
+        not wait any longer for tasks that ignore this, which may be foreign code."""
+        tasks = tasks - self._left
         for _ in range(TIMES):
             for task in tasks:
                 task.cancel()
-            _, tasks = await asyncio.wait(tasks, timeout=self._patience)
-            if not tasks:
-                return tasks
-        names = ", ".join(sorted({task.get_name() for task in tasks}))
-        log.warning("%s: does not end although it is cancelled, and is left behind", names)
-        return tasks
+            if tasks:
+                _, tasks = await asyncio.wait(tasks, timeout=self._patience)
+        if tasks := tasks - self._left:  # another caller may have waited, too
+            self._left |= tasks
+            log.warning("%s: does not end although it is cancelled, and is left behind", _names(tasks))
 
     async def __aenter__(self) -> Self:
         return self
@@ -116,6 +121,10 @@ class Tasks:
 
 async def until_cancelled() -> None:
     await asyncio.Event().wait()
+
+
+def _names(tasks: Iterable[asyncio.Task[None]]) -> str:
+    return ", ".join(sorted({task.get_name() for task in tasks}))
 
 
 def _tell_failure(name: str, error: BaseException) -> None:

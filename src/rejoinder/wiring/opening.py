@@ -48,7 +48,7 @@ def open_agent(name: str, configured: schema.ConfiguredAgent, limits: RunLimits)
         agent = kind.open(name, settings)
     except RejoinderError:
         raise
-    except Exception as problem:  # another package's code may raise anything
+    except (Exception, SystemExit) as problem:  # another package's code may raise anything
         raise BadConfiguration(f"agents.{name}: it cannot be opened: {plugins.raised(problem)}") from problem
     if isinstance(agent, EnforcesRunLimits):
         agent.take_limits(limits)
@@ -77,8 +77,15 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
     channels = [channel for name, configured in served.items() for channel in open_accounts(name, configured).values()]
     for channel in channels:
         if isinstance(channel, ShowsMenu):
-            channel.take_menu(menu(settings, native=isinstance(channel, HasNativeCommands)))
+            _give_menu(channel, channel.name, menu(settings, native=isinstance(channel, HasNativeCommands)))
     return channels
+
+
+def _give_menu(channel: ShowsMenu, name: str, commands: tuple[MenuCommand, ...]) -> None:
+    try:
+        channel.take_menu(commands)
+    except (Exception, SystemExit) as problem:  # another package's code may raise anything
+        raise BadConfiguration(f"channels.{name}: it takes no menu: {plugins.raised(problem)}") from problem
 
 
 def open_accounts(name: str, configured: schema.ConfiguredChannel) -> dict[str, Channel]:
@@ -115,7 +122,7 @@ def _opened(name: str, configured: schema.ConfiguredChannel) -> dict[str, Channe
         raise plugins.missing_extra("channel", configured.kind, problem) from problem
     except RejoinderError:
         raise
-    except Exception as problem:  # another package's code may raise anything
+    except (Exception, SystemExit) as problem:  # another package's code may raise anything
         raise BadConfiguration(f"channels.{name}: it cannot be opened: {plugins.raised(problem)}") from problem
 
 

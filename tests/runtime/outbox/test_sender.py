@@ -22,7 +22,7 @@ from rejoinder.runtime.outbox.delivery_results import Sent
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.store.base import YIELDING, ClaimPart, MarkSent, MarkUnknown, PartIntent, PlanParts, RetryPart
 from rejoinder.testing import FakeDeduplicator, FakeMessenger
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from tests.runtime.places import place
 
 ROUTE = Route("fake", "room")
@@ -524,12 +524,17 @@ async def test_a_channel_that_raises_is_a_message_of_unknown_fate():
         assert held.error == "ZeroDivisionError: by nought"
 
 
+class Halt(BaseException):
+    """As some packages end what they do."""
+
+
 @pytest.mark.parametrize(
     ("bad", "error"),
     [
         (SystemExit("enough"), "ForeignError: SystemExit: enough"),
         (KeyboardInterrupt(), "ForeignError: KeyboardInterrupt: "),
         (asyncio.CancelledError(), "ForeignError: something it waited for was cancelled"),
+        (Halt("enough"), "ForeignError: Halt: enough"),
         (None, "the channel returned NoneType, which is no outcome"),
         ("sent", "the channel returned str, which is no outcome"),
         (Delivered(1.5), "the channel returned a Delivered that cannot be read: Expected `str`, got `float`"),
@@ -681,3 +686,40 @@ async def test_a_draft_that_fails_costs_the_draft_alone(problem):
             await here.rests()
         await answer.finish()
         assert here.seen() == ["One, two, three."]
+
+
+async def test_a_frame_that_returns_no_outcome_is_not_shown_again_at_once():
+    """DE-3: the final text is."""
+    shown: list[str] = []
+
+    class Forgetful(FakeDeduplicator):
+        async def edit(self, route, message, part):
+            shown.append(part.text)
+            outcome = await super().edit(route, message, part)
+            return outcome if part.text == "One, two, three." else None
+
+    async with asyncio.timeout(PATIENCE), place(Forgetful(), streaming=Streaming("edits", pace=0.2)) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("One")
+        await until(here.seen)
+        await answer.feed(", two")
+        await until(lambda: shown)
+        await here.rests()
+        assert shown == ["One, two"]
+        await answer.feed(", three.")
+        await answer.finish()
+        assert here.seen() == ["One, two, three."]
+
+
+@pytest.mark.parametrize("problem", [ZeroDivisionError, SystemExit, asyncio.CancelledError])
+async def test_an_operator_who_cannot_be_told_costs_no_answer(problem, caplog):
+    """Who is told is anybody's code, too."""
+
+    class Mute(FakeMessenger):
+        async def notify_operator(self, route, text):
+            raise problem("by nought")
+
+    async with asyncio.timeout(PATIENCE), place(Mute()) as here:
+        await here.conversation.notify_operator("it chose to stay silent")
+        assert await here.conversation.send("one") is not None
+    assert "fake failed to tell the operator something" in caplog.text

@@ -2,7 +2,7 @@
 
 import traceback
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rejoinder.events import ReportFailure
 from rejoinder.inbound.commands.command import Command, CommandCall, fit_options, read_arguments
@@ -49,12 +49,14 @@ def run_command(
     call = CommandCall(command, args, message, session, rules, channel_rules(rules, message.inbound.channel), now)
     try:
         answer = command.handle(call)
-    except Exception as problem:  # noqa: BLE001 - it may be another package's, which may raise anything
+        if not isinstance(cast("object", answer), Answer):
+            raise TypeError(f"{name} returned {answer!r:.100}, which is no Answer")
+    except (Exception, SystemExit) as problem:  # noqa: BLE001 - another package's may raise anything; argparse exits
         return _failed(name, problem)
     return answer if answer.reason else Answer(answer.replies, answer.effects, answer.session, reason=name)
 
 
-def _failed(name: str, problem: Exception) -> Answer:
+def _failed(name: str, problem: BaseException) -> Answer:
     kind = type(problem).__name__
     detail = "".join(traceback.format_exception(problem)).rstrip()
     said = f"{name} failed ({kind}); the gateway's log has the details."

@@ -167,14 +167,14 @@ class DirectiveRunner:
         if declared.ability is not None and declared.ability not in self._conversation.settings.can:
             return await self.log.fail(name, "unsupported", f"{self._conversation.channel.name} cannot do it")
         given = Given(directive.args, directive.body, self._conversation.route, context.trigger, context.agent, key)
+        limit = asyncio.timeout(ACTING)
         try:
-            async with asyncio.timeout(ACTING):
+            async with limit:
                 await guarded(act(given))
-        except TimeoutError:
-            await self.log.fail(name, "failed", f"it took longer than {ACTING:.0f} s")
         except Exception as error:  # third-party code may raise anything
             log.debug("%s failed", name, exc_info=error)
-            await self.log.fail(name, "failed", str(error) or type(error).__name__)
+            late = f"it took longer than {ACTING:.0f} s" if limit.expired() else ""
+            await self.log.fail(name, "failed", late or str(error) or type(error).__name__)
         else:
             self.log.outcomes.note(name, "done")
 

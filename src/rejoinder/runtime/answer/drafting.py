@@ -46,6 +46,7 @@ from rejoinder.outbound.streaming import DraftAbilities, streaming_for
 from rejoinder.rendering import RenderedMessage, RenderOptions
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent
+from rejoinder.runtime.outbox.performing import checked
 from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.runtime.outbox.yielding_calls import CallAbandoned
 from rejoinder.store.base import IN_FLIGHT, RunClaim, StoredPart
@@ -254,7 +255,7 @@ class Drafting:
             self._sender.typing_calls.call_back()  # this frame may turn out to be the last
             self._sender.check()
             with self._sender.typing_calls.speaking():
-                outcome = await self._sender.low_priority.run(call)
+                outcome = checked(await self._sender.low_priority.run(call))
         finally:
             self._under_way = None
             answered.set()

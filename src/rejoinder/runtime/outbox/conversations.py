@@ -1,6 +1,7 @@
 """The conversations of people and agents: one for each chat and thread of each channel."""
 
 import asyncio
+import logging
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import filterfalse
@@ -17,6 +18,7 @@ from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.foreign_calls import guarded
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
 from rejoinder.runtime.outbox.offers import SAYS, Close
 from rejoinder.runtime.outbox.outbox import Outbox
@@ -29,6 +31,8 @@ from rejoinder.runtime.serving import serving
 from rejoinder.runtime.settings import ChannelFacts
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import IndexedMessage, NoteMessages, PlanParts
+
+log = logging.getLogger(__name__)
 
 TRACES = 50
 PATIENCE = 5.0
@@ -282,7 +286,10 @@ class Conversation:
     async def notify_operator(self, text: str) -> None:
         if can(self.channel, CanNotifyOperator):
             self.sender.check()
-            await self.channel.notify_operator(self.route, text)
+            try:
+                await guarded(self.channel.notify_operator(self.route, text))
+            except Exception:  # a channel may be third-party code; the answer does not depend on it
+                log.exception("%s failed to tell the operator something", self.route.channel)
 
     # --- traces of messages (IN-64) ---------------------------------------------------------------
 

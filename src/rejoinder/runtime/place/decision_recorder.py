@@ -11,6 +11,7 @@ from rejoinder.events import MessageDecided, ReplyContext, SessionStarted, Step
 from rejoinder.inbound.outcome import told_of
 from rejoinder.inbound.replies import only_for, replies_to
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.foreign_calls import guarded
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.owners import OwnerChats
 from rejoinder.runtime.place.decision import Decision, asking
@@ -113,7 +114,7 @@ class DecisionRecorder:
 
 async def _acknowledge(channel: AcknowledgesPresses, conversation: Conversation, context: ReplyContext) -> None:
     conversation.sender.check()
-    await channel.acknowledge_press(context)
+    await guarded(channel.acknowledge_press(context))
 
 
 def _start(session: Session, conversation: Conversation) -> SessionStarted:

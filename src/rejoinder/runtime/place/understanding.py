@@ -72,7 +72,10 @@ class Understanding:
         channel = conversation.channel
         if found.heard and inbound.transcript is not None and can(channel, ShowsTranscripts):
             conversation.sender.check()
-            await channel.show_transcript(inbound.own_route, inbound.message_id, inbound.transcript)
+            try:
+                await guarded(channel.show_transcript(inbound.own_route, inbound.message_id, inbound.transcript))
+            except Exception:  # a channel may be foreign code; the message is decided all the same
+                log.exception("%s failed to show what was heard", inbound.channel)
         return replace(event, inbound=inbound), _steps(found, perf_counter() - began)
 
     def stop(self, route: Route) -> None:

@@ -22,6 +22,7 @@ from rejoinder.events import Question, Route
 from rejoinder.inbound.facts import OpenQuestion
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.entropy import random_bytes
+from rejoinder.runtime.foreign_calls import guarded
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.outbox.offers import Close
 from rejoinder.runtime.services import Services
@@ -253,7 +254,7 @@ class Questions:
 
     def _tell(self, agent: Asker, question: str, option: str | None) -> None:
         if can(agent, CanAnswer) and self._lease.holds:
-            self._tasks.start(f"answer:{question}", agent.answer(question, option))
+            self._tasks.start(f"answer:{question}", guarded(agent.answer(question, option)))
 
 
 async def _close_earlier(conversation: Conversation, which: str, words: str, pressed: str) -> None:

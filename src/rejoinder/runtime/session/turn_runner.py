@@ -15,6 +15,7 @@ from rejoinder.outbound.operations import React, kind
 from rejoinder.outbound.usage_line import usage_line
 from rejoinder.runtime.abilities import can, can_steer
 from rejoinder.runtime.answer.answer_sink import AnswerSink
+from rejoinder.runtime.foreign_calls import guarded
 from rejoinder.runtime.outbox.delivery_results import Unsent
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
@@ -248,7 +249,7 @@ class AgentTurnRunner:
             return False  # it is over
         agent = context.agent
         further = brief_further(context, await with_files(inputs, agent, self._file_readers))
-        taken = can(agent, CanSteer) and self._lease.holds and await agent.steer(further)
+        taken = can(agent, CanSteer) and self._lease.holds and await guarded(agent.steer(further))
         if taken:
             run.transcript.told.append(further.parts)
         return taken

@@ -149,13 +149,27 @@ class Subagents:
             lifts=kept.lifts,
             steer=steer,
         )
+        before = self._running.get(kept.session)
         self._running[kept.session] = kept
-        why = await self._background.begin(turn, also=(PutSubagent(kept),), at_once=True)
+        try:
+            why = await self._background.begin(turn, also=(PutSubagent(kept),), at_once=True)
+        except Exception:
+            self._has_not_begun(kept, before)
+            raise
         if why is not None:
-            del self._running[kept.session]
+            self._has_not_begun(kept, before)
         else:
             self._show(kept)
         return why
+
+    def _has_not_begun(self, kept: StoredSubagent, before: StoredSubagent | None) -> None:
+        """Nothing is written: what was at work in its session still is."""
+        if self._running.get(kept.session) is not kept:
+            return  # it was stopped meanwhile
+        if before is None:
+            del self._running[kept.session]
+        else:
+            self._running[kept.session] = before
 
     async def _tell_limit(self, root: str, touched: datetime, route: Route, why: str) -> None:
         """The chat hears of a limit once, until somebody writes."""

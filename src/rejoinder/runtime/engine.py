@@ -117,8 +117,8 @@ class Engine:
             self.decide(event)
 
     async def _readmit(self, event: InboxEvent) -> None:
-        """It comes out of quarantine."""
-        if not await self._move(event):
+        """It comes out of quarantine. If its channel is not configured any more, it waits until it is."""
+        if not await self._move(event) and self.conversations.has(event.inbound.channel):
             self.take(event)
 
     async def _move(self, event: InboxEvent) -> bool:

@@ -801,6 +801,21 @@ async def test_a_run_that_asks_something_else_ends_its_old_question(tmp_path):
         await machine.channel.until(lambda: asked.text == f"May I delete it all?\n\n{WITHDRAWN}")
 
 
+async def test_a_question_is_over_with_its_turn_that_is_stopped_before_it_goes_on(tmp_path):
+    """CH-10, TU-34, IN-70: it loses its buttons, and a later "yes" is a message like any other."""
+    machine = Machine(tmp_path)
+    asked, _ = await ask_and_die(machine, Asking())
+    async with machine.running(Asking(), killed=True) as gateway:
+        await machine.channel.until(lambda: gateway.engine.turn_runner.questions._waiting)
+    async with machine.running(ScriptedAgent("Yes what?", name="scripted")) as gateway:
+        await until(gateway, lambda _: bool(gateway.engine.lanes.running))
+        await machine.chat.says("/stop")
+        await machine.chat.hears("Agent was aborted.")
+        await machine.chat.says("yes")
+        await machine.chat.hears("Yes what?")
+        await machine.channel.until(lambda: asked.text == f"May I delete it all?\n\n{WITHDRAWN}")
+
+
 async def test_a_turn_in_the_background_that_never_began_begins(tmp_path):
     """TU-28: it is one commit: once it is there it comes to its end, whatever became of who wrote it."""
     machine = Machine(tmp_path)

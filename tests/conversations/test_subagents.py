@@ -13,7 +13,7 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Route
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.runtime.session.subagents import SubagentParent
-from rejoinder.store.base import AskHome, StopWork
+from rejoinder.store.base import AskHome, CreateOwnEvent, StopWork
 from rejoinder.testing import conversation
 from rejoinder.testing.patience import until
 from rejoinder.turns.subagents import MOST_UNASKED, SpawnRequest
@@ -231,7 +231,7 @@ async def test_one_that_could_not_be_stored_is_not_at_work(monkeypatch):
         await chat.says("hi")
         await chat.hears("Hello.")
         subagents, store = chat.gateway.engine.subagents, chat.gateway.engine.store
-        here = Route(chat.channel.name, "ann")
+        here = Route(chat.channel.name, "room")
         by = SubagentParent("helper:fake:default:direct:ann", "helper", here, ("ann",), lifts=True, key="k1")
         as_usual = store.write
 
@@ -254,6 +254,35 @@ async def test_one_that_could_not_be_stored_is_not_at_work(monkeypatch):
         agent.go.set()
         heard = {(await chat.hears()).text, (await chat.hears()).text}
         assert heard == {f"_Sub-agent {started.name} has finished._", "Thanks."}
+
+
+async def test_one_that_is_stopped_while_it_is_stored_does_not_begin(monkeypatch):
+    """TU-36, IN-70: nobody would be told of it, and it is over already."""
+    agent = Team(by_task)
+    async with conversation(agent) as chat:
+        await chat.says("hi")
+        await chat.hears("Hello.")
+        engine, here = chat.gateway.engine, Route(chat.channel.name, "room")
+        by = SubagentParent("helper:fake:default:direct:ann", "helper", here, ("ann",), lifts=True, key="k1")
+        stored, go, as_usual = asyncio.Event(), asyncio.Event(), engine.store.write
+
+        async def write(*verbs):
+            results = await as_usual(*verbs)
+            if any(isinstance(verb, CreateOwnEvent) for verb in verbs):
+                stored.set()
+                await go.wait()
+            return results
+
+        monkeypatch.setattr(engine.store, "write", write)
+        starting = asyncio.create_task(engine.subagents.start(SpawnRequest("helper", "wait"), by))
+        await stored.wait()
+        await chat.says("/stop")
+        await chat.hears("Agent was aborted. Stopped 1 sub-agent.")
+        go.set()
+        await starting
+        await chat.rests()
+        assert len(agent.turns) == len(agent.cancelled) + 1
+        assert not engine.lanes.running
 
 
 async def test_kill_and_steer():

@@ -158,8 +158,10 @@ class Subagents:
             raise
         if why is not None:
             self._has_not_begun(kept, before)
-        else:
+        elif kept.session in self._running:
             self._show(kept)
+        elif (lane := self._lanes.get(kept.session)) is not None:  # it was stopped while it was stored
+            await self._lanes.stop([lane])
         return why
 
     def _has_not_begun(self, kept: StoredSubagent, before: StoredSubagent | None) -> None:

@@ -109,16 +109,17 @@ async def two_homes(
         yield Homes(url, platform, gateway, agent.name, session, job)
 
 
-async def test_it_is_stopped_from_the_chat(postgres: Server) -> None:
-    """SC-15: /stop reaches the owner of every session that works for the chat."""
+@pytest.mark.parametrize("words", ["/stop", "/stop!", "[[/stop]]", "Stop."])
+async def test_it_is_stopped_from_the_chat(postgres: Server, words: str) -> None:
+    """SC-15: in whatever words, /stop reaches the owner of every session that works for the chat."""
     agent = Long()
     async with two_homes(postgres, agent) as homes:
         await homes.runs()
         await until(lambda: agent.turns)
-        await homes.platform.says("ann", "ann", "/stop")
+        await homes.platform.says("ann", "ann", words)
         await agent.stopped.wait()
         await homes.platform.hears("ann", "Agent was aborted.")
-        await homes.platform.says("ann", "ann", "/stop")
+        await homes.platform.says("ann", "ann", words)
         await homes.platform.hears("ann", "Nothing is running.")
 
 

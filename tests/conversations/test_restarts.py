@@ -460,6 +460,34 @@ async def test_what_is_quarantined_is_run_again_when_somebody_wants_it(tmp_path,
     assert "poison" in text_of(last.turns[0])
 
 
+@pytest.mark.usefixtures("stable_at_once")
+async def test_what_is_out_of_quarantine_is_run_though_the_store_fails_then(tmp_path, monkeypatch):
+    """DU-2, DU-15: its messages wait by then, and nobody but who took it out knows of them."""
+    machine = Machine(tmp_path)
+    for attempt in range(MOST_ALONE):
+        agent = ScriptedAgent([never])
+        async with machine.running(agent, killed=True):
+            if attempt == 0:
+                await machine.chat.says("poison")
+            await machine.chat.asked(agent, 1)
+    async with machine.running(ScriptedAgent("Not so bad.")) as gateway:
+        assert "quarantined" in (await machine.chat.hears()).text
+        store = gateway.engine.store
+        faults, as_usual = [StoreUnavailable("no-files", "here")], store.waiting_inputs
+
+        async def waiting_inputs(session):
+            if faults:
+                raise faults.pop()
+            return await as_usual(session)
+
+        monkeypatch.setattr("rejoinder.runtime.external_changes.PAUSE", 0.0)
+        monkeypatch.setattr(store, "waiting_inputs", waiting_inputs)
+        await machine.chat.says("/resend")
+        heard = {(await machine.chat.hears()).text, (await machine.chat.hears()).text}
+        assert heard == {"Run again: 1.", "Not so bad."}
+        assert not faults
+
+
 async def test_what_is_wanted_while_no_gateway_runs_is_run_by_the_next(tmp_path):
     """DU-2: a message that was never decided, too."""
     machine = Machine(tmp_path)
@@ -811,6 +839,21 @@ async def test_a_run_that_asks_something_else_ends_its_old_question(tmp_path):
     asked, _ = await ask_and_die(machine, Asking(about="/tmp"))
     async with machine.running(ScriptedAgent("Done.", name="scripted")):
         await machine.chat.hears("Done.")
+        await machine.channel.until(lambda: asked.text == f"May I delete it all?\n\n{WITHDRAWN}")
+
+
+async def test_a_question_is_over_with_its_turn_that_is_stopped_before_it_goes_on(tmp_path):
+    """CH-10, TU-34, IN-70: it loses its buttons, and a later "yes" is a message like any other."""
+    machine = Machine(tmp_path)
+    asked, _ = await ask_and_die(machine, Asking())
+    async with machine.running(Asking(), killed=True) as gateway:
+        await machine.channel.until(lambda: gateway.engine.turn_runner.questions._waiting)
+    async with machine.running(ScriptedAgent("Yes what?", name="scripted")) as gateway:
+        await until(gateway, lambda _: bool(gateway.engine.lanes.running))
+        await machine.chat.says("/stop")
+        await machine.chat.hears("Agent was aborted.")
+        await machine.chat.says("yes")
+        await machine.chat.hears("Yes what?")
         await machine.channel.until(lambda: asked.text == f"May I delete it all?\n\n{WITHDRAWN}")
 
 

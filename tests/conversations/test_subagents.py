@@ -4,15 +4,19 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.agents.base import Done, Question, TextDelta, ToolStarted
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, DirectivesSettings, MessagesSettings, QueueSection, Settings
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Route
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
-from rejoinder.store.base import AskHome, StopWork
+from rejoinder.runtime.session.subagents import SubagentParent
+from rejoinder.store.base import AskHome, CreateOwnEvent, StopWork
 from rejoinder.testing import conversation
 from rejoinder.testing.patience import until
-from rejoinder.turns.subagents import MOST_UNASKED
+from rejoinder.turns.subagents import MOST_UNASKED, SpawnRequest
 from tests.conversations.restarting import Machine
 
 GRANTED = Settings(directives=DirectivesSettings(allow=("spawn",)))
@@ -218,6 +222,67 @@ async def test_stop_stops_them():
         await chat.hears("Hello.")
     assert len(agent.cancelled) == 2
     assert "Your sub-agent helper-2 was stopped." in told(agent.turns[-1])
+
+
+async def test_one_that_could_not_be_stored_is_not_at_work(monkeypatch):
+    """TU-36, DU-15: there is nothing to stop, and who is at work already stays so when words for it are lost."""
+    agent = Team(by_task)
+    async with conversation(agent) as chat:
+        await chat.says("hi")
+        await chat.hears("Hello.")
+        subagents, store = chat.gateway.engine.subagents, chat.gateway.engine.store
+        here = Route(chat.channel.name, "room")
+        by = SubagentParent("helper:fake:default:direct:ann", "helper", here, ("ann",), lifts=True, key="k1")
+        as_usual = store.write
+
+        async def write(*verbs):
+            raise StoreUnavailable("full", "here")
+
+        monkeypatch.setattr(store, "write", write)
+        with pytest.raises(StoreUnavailable):
+            await subagents.start(SpawnRequest("helper", "wait"), by)
+        assert subagents.at(here) == []
+        monkeypatch.setattr(store, "write", as_usual)
+        started = await subagents.start(SpawnRequest("helper", "wait"), by)
+        assert not isinstance(started, str)
+        await agent.asked(2)
+        monkeypatch.setattr(store, "write", write)
+        with pytest.raises(StoreUnavailable):
+            await subagents.send(started, "and look twice", replace(by, key="k2"), steer=True)
+        assert subagents.at(here) == [started]
+        monkeypatch.setattr(store, "write", as_usual)
+        agent.go.set()
+        heard = {(await chat.hears()).text, (await chat.hears()).text}
+        assert heard == {f"_Sub-agent {started.name} has finished._", "Thanks."}
+
+
+async def test_one_that_is_stopped_while_it_is_stored_does_not_begin(monkeypatch):
+    """TU-36, IN-70: nobody would be told of it, and it is over already."""
+    agent = Team(by_task)
+    async with conversation(agent) as chat:
+        await chat.says("hi")
+        await chat.hears("Hello.")
+        engine, here = chat.gateway.engine, Route(chat.channel.name, "room")
+        by = SubagentParent("helper:fake:default:direct:ann", "helper", here, ("ann",), lifts=True, key="k1")
+        stored, go, as_usual = asyncio.Event(), asyncio.Event(), engine.store.write
+
+        async def write(*verbs):
+            results = await as_usual(*verbs)
+            if any(isinstance(verb, CreateOwnEvent) for verb in verbs):
+                stored.set()
+                await go.wait()
+            return results
+
+        monkeypatch.setattr(engine.store, "write", write)
+        starting = asyncio.create_task(engine.subagents.start(SpawnRequest("helper", "wait"), by))
+        await stored.wait()
+        await chat.says("/stop")
+        await chat.hears("Agent was aborted. Stopped 1 sub-agent.")
+        go.set()
+        await starting
+        await chat.rests()
+        assert len(agent.turns) == len(agent.cancelled) + 1
+        assert not engine.lanes.running
 
 
 async def test_kill_and_steer():

@@ -63,3 +63,25 @@ async def test_what_is_to_run_again_is_looked_for_again(monkeypatch: pytest.Monk
             engine.changed()
         await chat.hears("Here I am.")
         assert not faults
+
+
+async def test_what_is_to_run_again_on_a_channel_that_is_gone_holds_up_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """DU-2, SC-25: it waits until the channel is configured again."""
+    async with conversation(ScriptedAgent()) as chat:
+        (engine,) = chat.gateway.engines
+        await until(lambda: engine.is_recovered)
+        store = chat.gateway.store
+        said = Inbound("gone", "e1", "m1", Chat("ann", kind="direct"), Sender("ann"), "Are you there?")
+        (event,) = await store.write(Accept((said,), NOW))
+        await store.write(QuarantineEvent(event.id, "it crashed"))
+        await store.write(RequestEventRerun(event.id), AskHome("bot:main", TellSession("It was not delivered.")))
+        engine.changed()
+
+        async def is_done() -> bool:
+            return not await engine.store.home_requests()
+
+        await until(is_done)
+        assert (await store.count_rows()).events == {"new": 1}
+    assert [each for each in caplog.records if each.levelname == "ERROR"] == []

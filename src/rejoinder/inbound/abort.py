@@ -25,12 +25,17 @@ def abort(message: InboundMessage, session: None, rules: Rules, now: datetime) -
     if isinstance(verdict, Denied):
         is_all = stop == "command" or (stop == "inline" and not text_without_directives(message))
         return refuse(message, STOP, verdict.reason) if is_all else Continue(reason=verdict.reason)
-    unread = (NOT_RUN,) if stop == "inline" and text_without_directives(message) else ()
     return Answer(
-        (" ".join((_said(message.facts.run_facts), *unread)),),
+        (reply_to_stop(message, message.facts.run_facts),),
         effects=(StopRun(message.route, message.inbound.sender.id),),
         reason="asked to stop",
     )
+
+
+def reply_to_stop(message: InboundMessage, runs: RunFacts) -> str:
+    """What whoever asked to stop is told."""
+    unread = (NOT_RUN,) if message.reading.stop == "inline" and text_without_directives(message) else ()
+    return " ".join((_said(runs), *unread))
 
 
 def _said(runs: RunFacts) -> str:

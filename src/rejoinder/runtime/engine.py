@@ -119,8 +119,9 @@ class Engine:
             self.decide(event)
 
     async def _readmit(self, event: InboxEvent) -> None:
-        """Takes an event that comes out of quarantine."""
-        if not await self._move(event):
+        """Takes an event that comes out of quarantine. If its channel is no longer configured, the event waits until it
+        is."""
+        if not await self._move(event) and self.conversations.has(event.inbound.channel):
             self.take(event)
 
     async def _move(self, event: InboxEvent) -> bool:

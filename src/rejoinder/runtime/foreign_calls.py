@@ -1,8 +1,8 @@
 """Calls code that may belong to another package: a channel, an agent, a hook, a directive.
 
-Whatever such a call raises must be no more than an error of that call. What is not an Exception would do more harm if it
-passed: sys.exit() and KeyboardInterrupt would end the process, and anything else would end the task around the call. A
-CancelledError that nobody requested, for example from inside an SDK, would even do so silently.
+Whatever such a call raises must be no more than an error of that call. What is not an Exception would do more harm if
+it passed: sys.exit() and KeyboardInterrupt would end the process, and anything else would end the task around the call.
+A CancelledError that nobody requested, for example from inside an SDK, would even do so silently.
 """
 
 import asyncio

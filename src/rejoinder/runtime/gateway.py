@@ -9,9 +9,10 @@ import logging
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from functools import partial
+from typing import Final
 
 from rejoinder.agents.base import Agent, HasProcess
-from rejoinder.errors import StoreUnavailable
+from rejoinder.errors import LeaseLost, StoreUnavailable
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.ownership.held_lease import HeldLease, boot_time, deadline_of
@@ -22,6 +23,9 @@ from rejoinder.store.base import AnyLease, Lease, Renewal, ShardOwners, SharedSt
 from rejoinder.turns.balance import StayPriority, balance
 
 log = logging.getLogger(__name__)
+
+RECOVERY_PAUSE: Final = 10.0
+"""Seconds before a shard whose recovery has failed is given to whoever claims it."""
 
 Make = Callable[[Store, HeldLease[Lease], Tasks], Engine]
 
@@ -177,13 +181,23 @@ class Engines:
         engine.tasks.start("recover", self._recover(engine))
 
     async def _recover(self, engine: Engine) -> None:
+        """If it fails, half of it may be done: the shard is claimed once more, by a new engine."""
         try:
             await engine.recover()
-        except StoreUnavailable as fault:  # recovery may be half done: the shard is claimed again, with a new engine
+        except LeaseLost:
+            raise
+        except StoreUnavailable as fault:
             await until_available(self._store, fault)
-            for shard in [shard for shard, (_, held) in self._held.items() if held is engine]:
-                log.warning("Shard %d could not be recovered, and is claimed again: %s", shard, fault)
-                self._tasks.start(f"hand over:{shard}", self.hand_over(shard, 0.0))
+            self._give_back(engine, fault)
+        except Exception as problem:  # whatever it is, it must not keep the shard from all others for good
+            log.exception("a shard could not be recovered")
+            await asyncio.sleep(RECOVERY_PAUSE)
+            self._give_back(engine, problem)
+
+    def _give_back(self, engine: Engine, why: Exception) -> None:
+        for shard in [shard for shard, (_, held) in self._held.items() if held is engine]:
+            log.warning("Shard %d could not be recovered, and is claimed again: %s", shard, why)
+            self._tasks.start(f"hand over:{shard}", self.hand_over(shard, 0.0))
 
     async def look_for_work(self) -> None:
         """Looks for what others have written to these shards without announcing it (SC-12)."""

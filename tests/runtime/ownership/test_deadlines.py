@@ -6,10 +6,13 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from unittest.mock import patch
 
+import pytest
+
 from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.runtime import gateway as runtime_gateway
 from rejoinder.runtime import write_batch
 from rejoinder.runtime.outbox import sender
 from rejoinder.runtime.ownership import lease_renewer
@@ -91,9 +94,11 @@ async def test_what_another_has_been_given_ends_with_the_next_renewal(monkeypatc
         await until(lambda: engines.leases == (stays,) and ended.is_set(), "the end of what is another's")
 
 
-async def test_a_shard_that_could_not_be_recovered_is_claimed_again(monkeypatch):
-    """SC-4, SC-22: the database restarts while a shard is recovered; its lease is still good then."""
-    recover, faults = SqlShard.recover, [StoreUnavailable("away", "here")]
+@pytest.mark.parametrize("fault", [StoreUnavailable("away", "here"), ValueError("odd")], ids=["store", "other"])
+async def test_a_shard_that_could_not_be_recovered_is_claimed_again(monkeypatch, fault):
+    """SC-4, SC-22: the database restarts while a shard is recovered, or something else fails; its lease is still good
+    then."""
+    recover, faults = SqlShard.recover, [fault]
 
     async def interrupted(shard: SqlShard, now: datetime) -> RecoveryRows:
         if faults:
@@ -102,6 +107,7 @@ async def test_a_shard_that_could_not_be_recovered_is_claimed_again(monkeypatch)
 
     monkeypatch.setattr(SqlShard, "recover", interrupted)
     monkeypatch.setattr(write_batch, "PAUSE", 0.0)
+    monkeypatch.setattr(runtime_gateway, "RECOVERY_PAUSE", 0.0)
     store = open_store("sqlite::memory:", shards=2, lease_seconds=600.0)
     configured = with_channel(Settings(), "fake", "bot", ())
     async with (

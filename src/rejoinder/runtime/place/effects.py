@@ -45,6 +45,7 @@ from rejoinder.events import (
     UseTool,
     WriteConfig,
 )
+from rejoinder.inbound.abort import reply_to_stop
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import PASS, StageResult
@@ -133,7 +134,7 @@ class Effects:
             case StopRun(route=route):
                 await self._parts.subagents.stop(route)
                 await self._parts.queue.lanes.stop(self._parts.queue.lanes.at(route))
-                return EffectResult(await self._stop_elsewhere(route, asking.event))
+                return await self._stop_elsewhere(route, asking)
             case ResetSession(session=session):
                 await self._reset(session, agent)
                 return self._has_reset(effect, conversation, agent, now)
@@ -171,14 +172,20 @@ class Effects:
                 assert_never(effect)
         return DONE
 
-    async def _stop_elsewhere(self, route: Route, asked: InboxEvent) -> tuple[Verb[Any], ...]:
+    async def _stop_elsewhere(self, route: Route, asking: EffectContext) -> EffectResult:
         """Stops work of other homes for this place: sessions of jobs may be at home elsewhere (SC-15)."""
         services = self._parts.services
         if services.shards == 1:
-            return ()
-        sessions = await services.store.sessions_at_work(route, beside=True)
-        stop = StopWork(route, asked.id)
-        return tuple([AskHome(each, stop) for each in sessions if not services.is_at_home(each)])
+            return DONE
+        found = await services.store.sessions_at_work(route, beside=True)
+        elsewhere = [each for each in found if not services.is_at_home(each)]
+        if not elsewhere:
+            return DONE
+        runs = replace(asking.message.facts.run_facts, nothing_to_stop=False)
+        stop = StopWork(route, asking.event.id)
+        return EffectResult(
+            tuple([AskHome(each, stop) for each in elsewhere]), says=reply_to_stop(asking.message, runs)
+        )
 
     async def _resend(self, route: Route | None, outbox: Outbox) -> str:
         """Sends again what was never confirmed or was given up, and runs again what is quarantined (DU-2, DU-3)."""

@@ -21,7 +21,6 @@ from rejoinder.inbound.facts import Facts, OwnIdentity, RunFacts, ThreadFacts
 from rejoinder.inbound.needs import Need, needs_of
 from rejoinder.inbound.rules import ChannelRules
 from rejoinder.inbound.spoken import spoken
-from rejoinder.inbound.stop_words import asks_to_stop
 from rejoinder.inbound.threads import hangs_under_ours
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.entropy import random_bytes
@@ -57,7 +56,6 @@ class FactGatherer:
         self._turn_counts = turn_counts
         self._subagents = subagents
         self._store = services.store
-        self._shards = services.shards
 
     async def facts(
         self,
@@ -102,7 +100,7 @@ class FactGatherer:
             allow=self._access.allow(inbound.channel),
             group_turns_today=of_group,
             sender_turns_today=of_sender,
-            run_facts=await self._run_facts(inbound, conversation.route, session),
+            run_facts=self._run_facts(conversation.route, session),
             question=self._turn_runner.questions.waiting_for(sender.id, conversation.route),
             random=random_bytes() if channel.settings.dm == "pairing" else b"",
         )
@@ -202,12 +200,10 @@ class FactGatherer:
         stuck_here = sum(part.route == here for part in stuck)
         return replace(facts, dead_parts=dead, held_parts=held, stuck_here=stuck_here)
 
-    async def _run_facts(self, inbound: Inbound, here: Route, session: str) -> RunFacts:
+    def _run_facts(self, here: Route, session: str) -> RunFacts:
         lane = self._lanes.get(session)
         beside = len(self._subagents.at(here))
         nothing_to_stop = not self._lanes.at(here) and not beside
-        if nothing_to_stop and self._shards > 1 and asks_to_stop(inbound.text):  # a job may work here (SC-15)
-            nothing_to_stop = not await self._store.sessions_at_work(here, beside=True)
         return RunFacts(running=lane is not None and lane.is_running, nothing_to_stop=nothing_to_stop, subagents=beside)
 
     def _with_status(self, facts: RunFacts, session: str, speaker: Agent | None) -> RunFacts:

@@ -23,6 +23,7 @@ from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
 from rejoinder.runtime.session.payloads import TurnContext, pack_context, unpack_context
 from rejoinder.runtime.session.prefixes import Prefix, Prefixes, no_prefix
+from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import HeldSession, Sessions
 from rejoinder.runtime.session.turn_inputs import DroppedInput, GrantedTurn, ResumedTurn, TurnInput
@@ -115,7 +116,8 @@ async def give_back(held: HeldSession, before: Session, store: Store) -> None:
 
 
 class LaneJournal:
-    def __init__(self, services: Services, sessions: Sessions, prefixes: Prefixes) -> None:
+    def __init__(self, services: Services, sessions: Sessions, prefixes: Prefixes, questions: Questions) -> None:
+        self._questions = questions
         self._store = services.store
         self._sessions = sessions
         self._prefixes = prefixes
@@ -220,6 +222,8 @@ class LaneJournal:
         if batch.is_written:
             notices.wake((run.conversation,))
             self._hooks.rows_written()
+        if run.resumed is not None and not run.state.runs_again:  # it may not have come so far as to do this itself
+            self._questions.withdraw(run.resumed.turn.id, runs_again=False)
 
     def _giving_up(self, run: Run, resumed: ResumedTurn, now: datetime) -> WriteBatch:
         """Ends a turn that was stopped before it could be resumed: the next process must not resume it either, and what

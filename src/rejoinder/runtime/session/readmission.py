@@ -8,6 +8,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from msgspec import Struct
+
 from rejoinder.errors import Superseded, Unreadable
 from rejoinder.events import Route
 from rejoinder.runtime.services import Services
@@ -25,6 +27,14 @@ from rejoinder.store.base import (
 log = logging.getLogger(__name__)
 
 
+class TakenOut(Struct, frozen=True):
+    """A turn that is out of quarantine, and whose messages are not queued yet."""
+
+    session: str
+    route: Route
+    events: tuple[int, ...]
+
+
 class Readmission:
     def __init__(
         self,
@@ -39,6 +49,7 @@ class Readmission:
         self._readmit_event = readmit
         self._changed = changed
         self._clock = services.clock
+        self._taken_out: TakenOut | None = None
 
     async def want(self, route: Route | None) -> int:
         """Requests to run again everything quarantined in this place, or everywhere; returns how many rows that is."""
@@ -63,6 +74,7 @@ class Readmission:
 
     async def look(self) -> None:
         """Takes the requested rows out of quarantine."""
+        await self._queue()
         for each in await self._store.requested_reruns():
             try:
                 await self._readmit(each)
@@ -76,6 +88,18 @@ class Readmission:
         known = await self._store.turn(each.number)
         if known is None:
             return
-        turn, events = known.turn, await self._store.write(ReadmitTurn(each.number, self._clock()))
-        inputs = tuple([put for put in await self._store.waiting_inputs(turn.session) if put.event.id in events])
-        await self._backlogs.queue(Backlog(turn.session, turn.route, (), inputs))
+        events = await self._store.write(ReadmitTurn(each.number, self._clock()))
+        self._taken_out = TakenOut(known.turn.session, known.turn.route, events)
+        await self._queue()
+
+    async def _queue(self) -> None:
+        """Nobody else looks for these messages. If the store fails on the way, the next look goes on with them."""
+        if (out := self._taken_out) is None:
+            return
+        try:
+            waiting = await self._store.waiting_inputs(out.session)
+            inputs = tuple([put for put in waiting if put.event.id in out.events])
+            await self._backlogs.queue(Backlog(out.session, out.route, (), inputs))
+        except (Superseded, Unreadable) as problem:
+            log.error("%s: what was run again waits until the next start: %s", out.session, problem)
+        self._taken_out = None

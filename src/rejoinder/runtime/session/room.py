@@ -56,7 +56,7 @@ class SessionRoom:
         subagent_runs = SubagentRuns(lambda: self.parts.subagents, questions)
         turn_parts = TurnParts(services, sessions, questions, subagent_runs, links.watcher, links.hand_over)
         self.turn_runner = AgentTurnRunner(services, sessions, turn_parts)
-        self.journal = LaneJournal(services, sessions, prefixes)
+        self.journal = LaneJournal(services, sessions, prefixes, questions)
         lanes = Lanes(services, self.turn_runner, self.journal, slots)
         quarantine = Quarantine(services, conversations, prefixes, may_resend)
         backlogs = Backlogs(services, conversations, sessions, lanes, queueing, quarantine)

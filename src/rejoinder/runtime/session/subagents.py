@@ -150,13 +150,29 @@ class Subagents:
             lifts=kept.lifts,
             steer=steer,
         )
+        before = self._running.get(kept.session)
         self._running[kept.session] = kept
-        why = await self._background.begin(turn, also=(PutSubagent(kept),), at_once=True)
+        try:
+            why = await self._background.begin(turn, also=(PutSubagent(kept),), at_once=True)
+        except Exception:
+            self._has_not_begun(kept, before)
+            raise
         if why is not None:
+            self._has_not_begun(kept, before)
+        elif kept.session in self._running:
+            self._show(kept)
+        elif (lane := self._lanes.get(kept.session)) is not None:  # it was stopped while it was stored
+            await self._lanes.stop([lane])
+        return why
+
+    def _has_not_begun(self, kept: StoredSubagent, before: StoredSubagent | None) -> None:
+        """Nothing is written: what was at work in its session still is."""
+        if self._running.get(kept.session) is not kept:
+            return  # it was stopped meanwhile
+        if before is None:
             del self._running[kept.session]
         else:
-            self._show(kept)
-        return why
+            self._running[kept.session] = before
 
     async def _tell_limit(self, root: str, touched: datetime, route: Route, why: str) -> None:
         """Tells the chat of a limit, but only once until somebody writes there."""

@@ -86,7 +86,10 @@ class Poster:
         self._addresses: dict[str, _Address | None] = {}
 
     async def post(self, url: str, body: bytes, timeout: aiohttp.ClientTimeout) -> HttpResponse:  # noqa: ASYNC109
-        """`timeout`: for connecting; the caller itself gives up waiting for the answer. No redirect is followed."""
+        """The answer; its connection comes back when it is read to its end or closed. No redirect is followed.
+
+        `timeout`: for connecting; the caller itself gives up waiting for the answer.
+        """
         if url not in self._addresses:
             self._addresses[url] = None if self._is_unusual else self._worked_out(url)
         address, connector = self._addresses[url], self.session.connector

@@ -28,7 +28,14 @@ class Lanes:
 
     def __init__(self, services: Services, runner: TurnRunner, journal: RunJournal, slots: Slots) -> None:
         self._deps = LaneDeps(
-            runner, journal, services.tasks, slots, self._limits, self._watch, self._rest, lambda: self._draining
+            runner,
+            journal,
+            services.tasks,
+            slots,
+            services.settings,
+            self._watch,
+            self._rest,
+            lambda: self._draining,
         )
         self._slots = slots
         self._settings = services.settings
@@ -145,9 +152,6 @@ class Lanes:
         """The session starts over: ends the old one's run, drops what waited, and the new one is told nothing of it."""
         if lane := self._lanes.pop(key, None):
             await self.stop([lane])
-
-    def _limits(self) -> RunTimeouts:
-        return self._settings.now.run_timeouts
 
     def _watch(self, limits: RunTimeouts) -> None:
         """One timer serves all runs, and always fires before one that begins now can run out."""

@@ -91,6 +91,7 @@ class Run:
         self.start = start
         self.inputs = inputs
         self.message = inputs[-1].message  # the one that is answered
+        self.trigger = self.message.inbound.message_id
         self.conversation = inputs[-1].conversation  # where it was asked (IN-44)
         self.steered_inputs: tuple[TurnInput, ...] = ()  # what it was steered with
         self.known_inputs = inputs  # every message the agent may know of, including those it was only offered
@@ -104,10 +105,6 @@ class Run:
         self.transcript = RunTranscript()
         self.prefix: Prefix = no_prefix  # of what the gateway says in its place
         self._lane = lane
-
-    @property
-    def trigger(self) -> str:
-        return self.message.inbound.message_id
 
     @property
     def claim(self) -> RunClaim:

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from time import perf_counter
 
 from msgspec.structs import replace
@@ -103,7 +104,7 @@ class Decider:
         queue.arrived.append(Arrival(group, here, self._precedence.ticket(keys), rules))
         if queue.task is None or queue.task.done():
             name = f"decide:{inbound.channel}:{inbound.chat.id}"
-            queue.task = self._tasks.start(name, self._decide_in_order(queue), then=lambda: self._remove(queue))
+            queue.task = self._tasks.start(name, self._decide_in_order(queue), then=partial(self._remove, queue))
         return queue.task
 
     def forget(self, event: InboxEvent) -> None:

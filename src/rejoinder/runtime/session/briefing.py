@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from msgspec import Struct, to_builtins
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.channels.base import CanSendFiles
@@ -41,7 +41,7 @@ from rejoinder.runtime.session.fetching import all_files, hears_audio, sees_imag
 from rejoinder.runtime.session.prefixes import filled
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.session import Session
 from rejoinder.turns.prompt import (
     ChatMetadata,
@@ -81,6 +81,8 @@ class AgentContext(Struct, frozen=True):
     agent: Agent
     profile: AgentProfile
     channel: ChannelRules
+    here: ChannelFacts
+    """What else is configured for its channel."""
     settings: RuntimeSettings
     room: tuple[str, ...]
     """Our agents in the group it speaks in, if there are several."""
@@ -88,9 +90,11 @@ class AgentContext(Struct, frozen=True):
     """Who takes part in the group (IN-34)."""
     conversation: Conversation
     """Where the answer goes."""
+    folder: OutboxFolder | None
+    """The folder from which the agent may send files, if it may send any."""
 
 
-class RunContext(AgentContext, frozen=True):
+class RunContext(AgentContext, frozen=True, kw_only=True):
     """What holds for the whole of a run, looked up once."""
 
     run: Run
@@ -109,36 +113,17 @@ class RunContext(AgentContext, frozen=True):
         return effective_level(name, self.choices, self.session, self.settings.rules, self.profile)
 
 
-Around = tuple[
-    InboundMessage,
-    Session,
-    Agent,
-    AgentProfile,
-    ChannelRules,
-    RuntimeSettings,
-    tuple[str, ...],
-    tuple[str, ...],
-    Conversation,
-]
-"""The fields of `AgentContext`, in their order."""
-
-
 def agent_context(
     message: InboundMessage, session: Session, settings: RuntimeSettings, agent: Agent, conversation: Conversation
 ) -> AgentContext:
-    return AgentContext(*_around(message, session, settings, agent, conversation))
-
-
-def _around(
-    message: InboundMessage, session: Session, settings: RuntimeSettings, agent: Agent, conversation: Conversation
-) -> Around:
-    rules = settings.rules
-    channel, profile = channel_rules(rules, message.inbound.channel), rules.agents[agent.name]
+    name, profile = message.inbound.channel, settings.rules.agents[agent.name]
+    channel, here = channel_rules(settings.rules, name), settings.channel(name)
     room: tuple[str, ...] = ()
     there: tuple[str, ...] = ()
     if message.in_group:
         room, there = _room(message, channel), _participants(message, agent, conversation)
-    return message, session, agent, profile, channel, settings, room, there, conversation
+    folder = _outbox_folder(session.key, settings)
+    return AgentContext(message, session, agent, profile, channel, here, settings, room, there, conversation, folder)
 
 
 def _participants(message: InboundMessage, agent: Agent, conversation: Conversation) -> tuple[str, ...]:
@@ -149,7 +134,9 @@ def _participants(message: InboundMessage, agent: Agent, conversation: Conversat
 
 def run_context(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> RunContext:
     choices = {name: value for each in run.inputs for name, value in each.message.choices.items()}
-    return RunContext(*_around(run.message, session, settings, agent, run.conversation), run, choices)
+    return RunContext(
+        *astuple(agent_context(run.message, session, settings, agent, run.conversation)), run=run, choices=choices
+    )
 
 
 def model_of(context: RunContext) -> str | None:
@@ -230,15 +217,13 @@ def brief_further(context: RunContext, inputs: tuple[TurnInput, ...]) -> Turn:
 
 def system_part(where: AgentContext) -> SystemPart:
     message, agent, channel, settings, among = where.message, where.agent, where.channel, where.settings, where.room
-    inbound = message.inbound
-    here = settings.channel(inbound.channel)
+    inbound, here, folder = message.inbound, where.here, where.folder
     group, intro, extra = None, "", here.extra_system_prompt
     if message.in_group:
         mode = active_mode(message, where.session, channel)
         group = Group(inbound.chat.title, where.participants, mode)
         intro = group_intro(mode)
         extra = "\n\n".join(filter(None, (extra, group_settings(channel, inbound.chat).extra_system_prompt)))
-    folder = outbox_folder(where.session.key, settings)
     can = usable_abilities(here.can, inbound.reply_context, private_needs_interaction=here.private_needs_interaction)
     return SystemPart(
         system_prompt=filled(settings.agent(agent.name).system_prompt, message, where.session),
@@ -268,8 +253,7 @@ def _room(message: InboundMessage, channel: ChannelRules) -> tuple[str, ...]:
     return here if len(here) > 1 else ()
 
 
-def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | None:
-    """The folder from which a run of this session may send files, if it may send any."""
+def _outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | None:
     if settings.outbox_of is None or settings.granted.isdisjoint(settings.directives.of_files):
         return None
     return settings.outbox_of(session)

@@ -67,7 +67,7 @@ class TurnParts:
             may_speak=_never if run.message.listening else run.may_speak,
             says_when_empty=run.message.awaits_answer,
             silence=context.settings.silence,
-            prefix=filled(run.conversation.settings.delivery.prefix, run.message, context.session),
+            prefix=filled(context.here.delivery.prefix, run.message, context.session),
             speaker=lambda: Speaker(
                 agent.name, run.transcript.model or model_of(context) or "", context.level("think")
             ),
@@ -97,7 +97,7 @@ class TurnParts:
             mentioned=message.addressed in ("mention", "reply"),
             heartbeat=message.listening or message.background,
         )
-        return TypingSign(self._tasks, run.conversation, mode, run.conversation.settings.typing, run.agent)
+        return TypingSign(self._tasks, run.conversation, mode, context.here.typing, run.agent)
 
     def relay(self, run: Run, context: RunContext, answer: AnswerSink, typing: TypingSign) -> Relay:
         """What receives the agent's events."""

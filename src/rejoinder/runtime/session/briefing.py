@@ -101,15 +101,8 @@ class RunContext(AgentContext, frozen=True, kw_only=True):
     choices: dict[str, Any]
     """The directives of its messages; the last one of each kind counts."""
 
-    def level(self, name: str) -> str:
-        return self._level(name).value
-
-    def chosen(self, name: str) -> str | None:
-        """The level that was chosen, which may be `off`; None: it is left to the agent."""
-        level = self._level(name)
-        return None if level == BY_DEFAULT else level.value
-
-    def _level(self, name: str) -> Effective:
+    def level(self, name: str) -> Effective:
+        """The level in force, and where it was set."""
         return effective_level(name, self.choices, self.session, self.settings.rules, self.profile)
 
 
@@ -161,13 +154,14 @@ def brief(context: RunContext) -> Turn:
         untrusted_context=tuple([text for each in run.inputs for text in each.message.inbound.untrusted_context]),
     )
     exec = effective_exec(chosen, session)
+    think = context.level("think") if profile.think_levels else BY_DEFAULT  # which is left to the agent
     return assemble(
         run.session,
         system_part(context),
         user,
         boundary=_boundary(),
         model=model_of(context),
-        think=context.chosen("think") if profile.think_levels else None,
+        think=None if think == BY_DEFAULT else think.value,
         permissions=strictness_of(exec),
         host=exec.host if "host" in profile.takes_exec else None,
         node=exec.node if "node" in profile.takes_exec else None,

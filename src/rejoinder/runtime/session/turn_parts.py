@@ -69,7 +69,7 @@ class TurnParts:
             silence=context.settings.silence,
             prefix=filled(context.here.delivery.prefix, run.message, context.session),
             speaker=lambda: Speaker(
-                agent.name, run.transcript.model or model_of(context) or "", context.level("think")
+                agent.name, run.transcript.model or model_of(context) or "", context.level("think").value
             ),
             final_verbs=lambda: transcript(run, self._clock()),
             beat=self._beat(run),
@@ -106,7 +106,7 @@ class TurnParts:
         return Relay(run, context.agent, answer, typing, callbacks, shows(context, thoughts, most))
 
     def _thoughts(self, context: RunContext, answer: StreamedAnswer) -> Thoughts | None:
-        run, level = context.run, context.level("reasoning")
+        run, level = context.run, context.level("reasoning").value
         if level not in ("on", "stream") or run.message.listening or run.message.heartbeat:
             return None
         return Thoughts(run, answer, self._tasks, live=level == "stream")

@@ -56,7 +56,7 @@ def shows(context: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisi
     run, message = context.run, context.run.message
     place = "nowhere" if message.listening or message.heartbeat else "log" if message.subagent else "chat"
     trusted = all(each.message.command_authorised for each in run.inputs)
-    configured, verbose = context.here.tool_display, context.level("verbose")
+    configured, verbose = context.here.tool_display, context.level("verbose").value
     tools, output = work_shown(verbose, configured, place=place, group=message.in_group, trusted=trusted)
     return WorkVisibility(tools, output, thoughts, most)
 

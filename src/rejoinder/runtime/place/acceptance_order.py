@@ -9,7 +9,7 @@ import asyncio
 from msgspec import Struct
 
 from rejoinder.events import Step
-from rejoinder.inbound.rules import Rules
+from rejoinder.inbound.rules import ChannelRules, Rules
 from rejoinder.store.base import InboxEvent
 
 
@@ -46,6 +46,7 @@ class Arrival(Struct, frozen=True, eq=False):
     """What a sender typed in one go, waiting to be decided. `ticket` covers the sessions of all agents here."""
 
     events: tuple[InboxEvent, ...]
+    channel: ChannelRules
     members: tuple[str, ...]
     """Our agents where it was said; those of a room are several."""
     ticket: Ticket

@@ -41,7 +41,7 @@ from rejoinder.runtime.session.fetching import all_files, hears_audio, sees_imag
 from rejoinder.runtime.session.prefixes import filled
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
+from rejoinder.runtime.settings import AgentFacts, ChannelFacts, RuntimeSettings
 from rejoinder.session import Session
 from rejoinder.turns.prompt import (
     ChatMetadata,
@@ -80,6 +80,8 @@ class AgentContext(Struct, frozen=True):
     """As it was when the turn began."""
     agent: Agent
     profile: AgentProfile
+    configured: AgentFacts
+    """What else is configured for the agent."""
     channel: ChannelRules
     here: ChannelFacts
     """What else is configured for its channel."""
@@ -109,14 +111,17 @@ class RunContext(AgentContext, frozen=True, kw_only=True):
 def agent_context(
     message: InboundMessage, session: Session, settings: RuntimeSettings, agent: Agent, conversation: Conversation
 ) -> AgentContext:
-    name, profile = message.inbound.channel, settings.rules.agents[agent.name]
+    profile, configured = settings.rules.agents[agent.name], settings.agent(agent.name)
+    name = message.inbound.channel
     channel, here = channel_rules(settings.rules, name), settings.channel(name)
     room: tuple[str, ...] = ()
     there: tuple[str, ...] = ()
     if message.in_group:
         room, there = _room(message, channel), _participants(message, agent, conversation)
     folder = _outbox_folder(session.key, settings)
-    return AgentContext(message, session, agent, profile, channel, here, settings, room, there, conversation, folder)
+    return AgentContext(
+        message, session, agent, profile, configured, channel, here, settings, room, there, conversation, folder
+    )
 
 
 def _participants(message: InboundMessage, agent: Agent, conversation: Conversation) -> tuple[str, ...]:
@@ -220,7 +225,7 @@ def system_part(where: AgentContext) -> SystemPart:
         extra = "\n\n".join(filter(None, (extra, group_settings(channel, inbound.chat).extra_system_prompt)))
     can = usable_abilities(here.can, inbound.reply_context, private_needs_interaction=here.private_needs_interaction)
     return SystemPart(
-        system_prompt=filled(settings.agent(agent.name).system_prompt, message, where.session),
+        system_prompt=filled(where.configured.system_prompt, message, where.session),
         metadata=_metadata(inbound, agent),
         abilities=_notice(settings.directives, can, _granted(where), bool(among)),
         notices=(

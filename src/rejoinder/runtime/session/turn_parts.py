@@ -50,7 +50,6 @@ class TurnParts:
         self._watcher = watcher
         self._hand_over = hand_over
         self._store = services.store
-        self._settings = services.settings
         self._tasks = services.tasks
         self._clock = services.clock
         self._machine = services.machine
@@ -72,8 +71,8 @@ class TurnParts:
                 agent.name, run.transcript.model or model_of(context) or "", context.level("think").value
             ),
             final_verbs=lambda: transcript(run, self._clock()),
-            beat=self._beat(run),
-            most=context.settings.agent(agent.name).max_answer_chars,
+            beat=self._beat(context),
+            most=context.configured.max_answer_chars,
             hand_over=lambda to, words, id: self._hand_over(
                 handoff_inbound(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
                 lambda: run.state.runs_again,
@@ -82,12 +81,11 @@ class TurnParts:
         )
         return StreamedAnswer(run.conversation, answer_context(context, speech), options)
 
-    def _beat(self, run: Run) -> HeartbeatAnswer | None:
-        if not run.message.heartbeat:
+    def _beat(self, context: RunContext) -> HeartbeatAnswer | None:
+        if not context.message.heartbeat:
             return None
-        return HeartbeatAnswer(
-            heartbeat_of(run.agent), self._settings.now.agent(run.agent).ack_max_chars, self._store, self._clock
-        )
+        heartbeat, most = heartbeat_of(context.agent.name), context.configured.ack_max_chars
+        return HeartbeatAnswer(heartbeat, most, self._store, self._clock)
 
     def typing(self, run: Run, context: RunContext) -> TypingSign:
         message = run.message
@@ -101,7 +99,7 @@ class TurnParts:
 
     def relay(self, run: Run, context: RunContext, answer: AnswerSink, typing: TypingSign) -> Relay:
         """What receives the agent's events."""
-        callbacks, most = self._callbacks(run, context, answer), context.settings.agent(run.agent).max_answer_chars
+        callbacks, most = self._callbacks(run, context, answer), context.configured.max_answer_chars
         thoughts = self._thoughts(context, answer) if isinstance(answer, StreamedAnswer) else None
         return Relay(run, context.agent, answer, typing, callbacks, shows(context, thoughts, most))
 

@@ -96,10 +96,6 @@ class Hooks:
         for call in self._on_rows:
             call()
 
-    @property
-    def tells_over_http(self) -> bool:
-        return bool(self.over_http.now)
-
     def rows(self, happening: Tellable) -> tuple[HookEvent, ...]:
         """What hooks over HTTP are to be told of it."""
         told = self.over_http.now

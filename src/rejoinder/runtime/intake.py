@@ -53,7 +53,7 @@ class InboxIntake:
         return tuple([deciding_home(message, session) for message in messages])
 
     def _tells(self, messages: tuple[Inbound, ...]) -> tuple[tuple[HookEvent, ...], ...]:
-        if not self._hooks.tells_over_http:
+        if not self._hooks.over_http.now:
             return ()
         return tuple([self._hooks.rows(MessageReceived(message)) for message in messages])
 

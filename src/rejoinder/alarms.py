@@ -13,13 +13,16 @@ from math import inf
 class Alarm:
     __slots__ = ("_alarms", "call", "when")
 
-    def __init__(self, when: float, call: Callable[[], None], alarms: "_Alarms") -> None:
+    def __init__(self, when: float, call: Callable[[], None], loop: asyncio.AbstractEventLoop) -> None:
+        global _alarms
+        if _alarms is None or _alarms.loop is not loop:
+            _alarms = _Alarms(loop)
         self.when = when
         self.call = call
-        self._alarms = alarms
-        alarms.pending.add(self)
-        if when < alarms.next:
-            alarms.set_timer(when)
+        self._alarms = _alarms
+        _alarms.pending.add(self)
+        if when < _alarms.next:
+            _alarms.set_timer(when)
 
     def cancel(self) -> None:
         self._alarms.pending.discard(self)
@@ -32,20 +35,13 @@ def _nothing() -> None:
 
 def call_at(when: float, call: Callable[[], None]) -> Alarm:
     """Like the loop's `call_at`, on the running loop."""
-    return Alarm(when, call, _alarms_of(asyncio.get_running_loop()))
+    return Alarm(when, call, asyncio.get_running_loop())
 
 
 def call_later(seconds: float, call: Callable[[], None]) -> Alarm:
     """Like the loop's `call_later`, on the running loop."""
     loop = asyncio.get_running_loop()  # once: on Python 3.11 it is a system call
-    return Alarm(loop.time() + seconds, call, _alarms_of(loop))
-
-
-def _alarms_of(loop: asyncio.AbstractEventLoop) -> "_Alarms":
-    global _alarms
-    if _alarms is None or _alarms.loop is not loop:
-        _alarms = _Alarms(loop)
-    return _alarms
+    return Alarm(loop.time() + seconds, call, loop)
 
 
 class timeout:
@@ -63,7 +59,7 @@ class timeout:
         task = asyncio.current_task(loop)
         assert task is not None, "only a task can be cancelled"
         self._task, self._cancelling = task, task.cancelling()
-        self._alarm = Alarm(loop.time() + self._seconds, self._end, _alarms_of(loop))
+        self._alarm = Alarm(loop.time() + self._seconds, self._end, loop)
 
     def _end(self) -> None:
         self._is_over = True
@@ -106,3 +102,4 @@ class _Alarms:
 
 
 _alarms: _Alarms | None = None
+"""Those of the loop that was used last."""

@@ -86,8 +86,11 @@ class Poster:
         self._addresses: dict[str, _Address | None] = {}
 
     async def post(self, url: str, body: bytes, timeout: aiohttp.ClientTimeout) -> HttpResponse:  # noqa: ASYNC109
-        """`timeout`: for connecting only; how long to wait for the answer is up to the caller. Redirects are not
-        followed."""
+        """The response; its connection returns to the pool when it is read to its end or closed. Redirects are not
+        followed.
+
+        `timeout`: for connecting only; how long to wait for the answer is up to the caller.
+        """
         if url not in self._addresses:
             self._addresses[url] = None if self._is_unusual else self._worked_out(url)
         address, connector = self._addresses[url], self.session.connector

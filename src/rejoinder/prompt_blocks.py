@@ -32,7 +32,7 @@ class SenderBlock(Struct, frozen=True):
 def own_words(parts: Sequence[PromptPart]) -> tuple[PromptPart, ...]:
     """What people said and sent, without the blocks that the gateway put around it."""
     blocks = _blocks(parts)
-    return tuple(part for part in parts if part not in blocks)
+    return tuple([part for part in parts if part not in blocks])
 
 
 def gateways_words(parts: Sequence[PromptPart]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Mention, Sender
 from rejoinder.store.base import Accept, Health
 from rejoinder.store.sqlite.store import SqliteStore, open_store
+from rejoinder.store.sqlite.writer import Writer
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import oracles
@@ -61,7 +62,7 @@ async def test_a_gateway_ends_while_its_disk_is_full(monkeypatch):
             return Health("full", "the disk is full")
 
         with monkeypatch.context() as patched:
-            patched.setattr(SqliteStore, "write_under", full)
+            patched.setattr(Writer, "write", full)
             patched.setattr(SqliteStore, "health", no_room)
             async with asyncio.timeout(PATIENCE / 2):
                 await platform.gateway.drain(0)

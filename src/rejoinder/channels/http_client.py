@@ -51,8 +51,9 @@ class HttpClient:
         self._headers = headers
         self._poster: Poster | None = None
 
-    def _opened(self) -> Poster:
-        """Opened when it is first used."""
+    @property
+    def poster(self) -> Poster:
+        """For what is posted often. Opened when it is first used."""
         if self._poster is None:
             proxy, auth = proxy_for(self._root)
             session = aiohttp.ClientSession(
@@ -67,11 +68,7 @@ class HttpClient:
 
     @property
     def session(self) -> aiohttp.ClientSession:
-        return self._opened().session
-
-    async def post(self, url: str, body: bytes, connecting: aiohttp.ClientTimeout) -> HttpResponse:
-        """The response; its connection returns to the pool when it is read to its end or closed."""
-        return await self._opened().post(url, body, connecting)
+        return self.poster.session
 
     async def close(self) -> None:
         if self._poster is not None:

@@ -1,6 +1,7 @@
 """Whether a byte of a failed HTTP request can have reached the platform, and what people are told about it."""
 
 import asyncio
+from functools import cache
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -47,6 +48,7 @@ def timeout(seconds: float) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=seconds, connect=_to_connect(seconds))
 
 
+@cache
 def connect_timeout(seconds: float) -> aiohttp.ClientTimeout:
     """A timeout for the connecting only, for a caller that itself gives up the call after so many seconds."""
     return aiohttp.ClientTimeout(total=None, connect=_to_connect(seconds))

@@ -69,14 +69,10 @@ def reply_mode(configured: ReplyMode | None, *, direct: bool, other_bot: bool) -
 
 
 def cut(text: str, options: RenderOptions) -> list[RenderedMessage]:
-    return list(_cut_long(text, options)) if len(text) > LONG else _cut(text, options)
+    return list(_cut_long(text, options)) if len(text) > LONG else messages(text, options)
 
 
-def _cut(text: str, options: RenderOptions) -> list[RenderedMessage]:
-    return messages(text, options)
-
-
-_cut_long = lru_cache(LONG_REMEMBERED)(_cut)
+_cut_long = lru_cache(LONG_REMEMBERED)(messages)
 
 
 def part_of(message: RenderedMessage, route: Route, wording: AnswerWording, *, first: bool) -> Part:

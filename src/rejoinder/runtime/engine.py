@@ -8,6 +8,8 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
+from typing import Final
 
 from rejoinder.bounded import Bounded
 from rejoinder.errors import Superseded
@@ -37,9 +39,7 @@ SENDING = 5.0
 SEEN = 20_000
 """More than the number of events that an engine handles at a time."""
 
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
+utc_now: Final = partial(datetime.now, UTC)
 
 
 class Engine:

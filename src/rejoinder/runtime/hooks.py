@@ -96,10 +96,6 @@ class Hooks:
         for call in self._on_rows:
             call()
 
-    @property
-    def tells_over_http(self) -> bool:
-        return bool(self.over_http.now)
-
     def rows(self, happening: Tellable) -> tuple[HookEvent, ...]:
         """The rows that tell HTTP hooks about it."""
         wanted = self.over_http.now

@@ -55,9 +55,7 @@ class ChannelInlet:
         if self._account != DEFAULT_ACCOUNT:
             messages = tuple(replace(message, account=self._account) for message in messages)
 
-        def accept() -> Coroutine[Any, Any, None]:
-            return self._intake.accept(*messages, cursor=read, places=single)
-
+        accept = partial(self._intake.accept, *messages, cursor=read, places=single)
         if within is not None:
             return await self._in_time(accept, within)
         await self._insist(accept)

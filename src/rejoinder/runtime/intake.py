@@ -38,24 +38,22 @@ class InboxIntake:
 
         Deciding starts while they are being written, so the decision is usually part of the same commit.
         """
-        await self._accept(
-            Accept(messages, self._clock(), cursor, places, self._homes(messages), self._tells(messages)), None
-        )
+        await self._accept(self._acceptance(messages, cursor, places), None)
 
     async def record(self, change: RecordChanges, *messages: Inbound) -> int:
         """Like `accept`, in one transaction with a change of the room log, whose result is returned. People may write
         before channels listen: those messages are decided after recovery."""
-        tells = self._tells(messages)
-        return await self._accept(Accept(messages, self._clock(), homes=self._homes(messages), tells=tells), change)
+        return await self._accept(self._acceptance(messages), change)
 
-    def _homes(self, messages: tuple[Inbound, ...]) -> tuple[str, ...]:
+    def _acceptance(
+        self, messages: tuple[Inbound, ...], cursor: StoredCursor | None = None, places: tuple[StoredCursor, ...] = ()
+    ) -> Accept:
         session = self._settings.now.rules.settings.session
-        return tuple([deciding_home(message, session) for message in messages])
-
-    def _tells(self, messages: tuple[Inbound, ...]) -> tuple[tuple[HookEvent, ...], ...]:
-        if not self._hooks.tells_over_http:
-            return ()
-        return tuple([self._hooks.rows(MessageReceived(message)) for message in messages])
+        homes = tuple([deciding_home(message, session) for message in messages])
+        tells: tuple[tuple[HookEvent, ...], ...] = ()
+        if self._hooks.over_http.now:
+            tells = tuple([self._hooks.rows(MessageReceived(message)) for message in messages])
+        return Accept(messages, self._clock(), cursor, places, homes, tells)
 
     async def _accept(self, accept: Accept, change: RecordChanges | None) -> int:
         first, waits = 0, change is not None

@@ -10,6 +10,7 @@ Rule 3: a task that fails costs one log entry with its name and affects no other
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any, Self
 
 from rejoinder.errors import LeaseLost, RejoinderError, StoreUnavailable
@@ -60,7 +61,7 @@ class Tasks:
             tasks._tasks.add(task)
             if tasks._closed:
                 task.cancel()
-        task.add_done_callback(self._ended if then is None else lambda task: self._ended(task, then))
+        task.add_done_callback(self._ended if then is None else partial(self._ended, then=then))
         return task
 
     def _ended(self, task: asyncio.Task[None], then: Callable[[], None] | None = None) -> None:

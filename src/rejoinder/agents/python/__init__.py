@@ -39,7 +39,7 @@ class Settings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 def text_of(turn: Turn) -> str:
     """Only what people said, without sender context or other additions of the gateway. For the functions of users."""
-    return "\n\n".join(part.text for part in own_words(turn.parts) if isinstance(part, PromptText))
+    return "\n\n".join([part.text for part in own_words(turn.parts) if isinstance(part, PromptText)])
 
 
 def open_agent(name: str, settings: Settings) -> "PythonAgent | IsolatedAgent":

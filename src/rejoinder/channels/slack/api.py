@@ -36,16 +36,16 @@ class Api:
         self._token = token
         self._seconds = seconds
         self._timeout = http_timeout(seconds)
-        self._connecting = connect_timeout(seconds)
         self._http = HttpClient(self._root, token)
         self._calls = HttpClient(self._root, token, {**_JSON, "Authorization": f"Bearer {token.reveal()}"})
 
     async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
         """The answer to a method that takes JSON; the call is given up after `seconds`."""
-        connecting = self._connecting if seconds is None else connect_timeout(seconds)
+        address, body = self._root + method, msgspec.json.encode(payload)
+        patience = self._seconds if seconds is None else seconds
         try:
-            with timeout(self._seconds if seconds is None else seconds):
-                response = await self._calls.post(self._root + method, msgspec.json.encode(payload), connecting)
+            with timeout(patience):
+                response = await self._calls.poster.post(address, body, connect_timeout(patience))
                 answer_unread()
                 return _read(response, await read_all(response))
         except FAILED as problem:

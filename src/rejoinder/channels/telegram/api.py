@@ -34,17 +34,16 @@ class Api:
         self._root = root.rstrip("/")
         self._token = token
         self._seconds = seconds
-        self._connecting = connect_timeout(seconds)
         self._http = HttpClient(self._root, token, {"Content-Type": "application/json"})
 
     async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
         """Calls a method; the call is given up after `seconds`."""
         address = f"{self._root}/bot{self._token.reveal()}/{method}"
-        connecting = self._connecting if seconds is None else connect_timeout(seconds)
+        patience = self._seconds if seconds is None else seconds
         body = msgspec.json.encode(payload)
         try:
-            with timeout(self._seconds if seconds is None else seconds):  # aiohttp's own way costs twice as much
-                response = await self._http.post(address, body, connecting)
+            with timeout(patience):  # aiohttp's own way costs twice as much
+                response = await self._http.poster.post(address, body, connect_timeout(patience))
                 answer_unread()
                 return _read(response, await read_all(response))
         except FAILED as problem:

@@ -3,6 +3,7 @@ being sent twice (DU-3). Only the opening of a draft can be found again, by tryi
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -240,7 +241,7 @@ class TelegramBot:
         return failure(answer)
 
     def _call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Awaitable[Answer]:
-        return self._called_for(payload, lambda final: self._api.call(method, final, seconds))
+        return self._called_for(payload, partial(self._api.call, method, seconds=seconds))
 
     async def _called_for(self, payload: dict[str, Any], call: Callable[[dict[str, Any]], Awaitable[Answer]]) -> Answer:
         """Calls Telegram for the chat under its current id, unless Telegram has said to wait.

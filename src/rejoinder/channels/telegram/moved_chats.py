@@ -19,19 +19,16 @@ log = logging.getLogger(__name__)
 class MovedChats:
     def __init__(self, channel: str) -> None:
         self._channel = channel
-        self._now: dict[int, int] = {}
+        self.known: dict[int, int] = {}
+        """Their present ids, by the former ones."""
         self._former: dict[int, int] = {}
-
-    @property
-    def known(self) -> dict[int, int]:
-        return self._now
 
     def recall(self, known: Mapping[int, int]) -> None:
         for old, new in known.items():
-            self._now[old], self._former[new] = new, old
+            self.known[old], self._former[new] = new, old
 
     def note(self, old: int, new: int) -> None:
-        if self._now.get(old) == new:
+        if self.known.get(old) == new:
             return
         self.recall({old: new})
         log.warning(
@@ -58,7 +55,7 @@ class MovedChats:
 
     def where(self, chat: int | str) -> int | str:
         """The current id of this chat."""
-        return self._now.get(chat, chat) if isinstance(chat, int) else chat
+        return self.known.get(chat, chat) if isinstance(chat, int) else chat
 
     def known_by_former(self, inbound: Inbound) -> Inbound:
         """The message with the former id of its chat, if the chat has moved."""

@@ -14,7 +14,6 @@ from rejoinder.channels.base import NamesAgents
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Step, Text
-from rejoinder.outbound.directive_results import DirectiveResults
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.ending import ending_of, silence_is_noted
 from rejoinder.outbound.plan import PlannedOperation, Slot
@@ -59,6 +58,7 @@ class StreamedAnswer:
         delivery, sender = conversation.settings.delivery, conversation.sender
         self._stem = stem_of(run, context.trigger) or conversation.outbox.new_stem()
         self._directive_runner = DirectiveRunner(conversation, context, self._stem, run, turn.hand_over, turn.start)
+        self.outcomes = self._directive_runner.log.outcomes
         streaming = streaming_at(sender, delivery.streaming, delivery.options, other_bot=context.other_bot)
         if beat is not None or _is_heard_alone(context.speech):
             streaming = replace(streaming, mode="off")
@@ -88,10 +88,6 @@ class StreamedAnswer:
     def is_kept(self) -> bool:
         """Whether the verbs that the turn writes with its answer are certainly stored."""
         return self._finisher.is_kept
-
-    @property
-    def outcomes(self) -> DirectiveResults:
-        return self._directive_runner.log.outcomes
 
     async def use(self, directive: Directive) -> Step:
         return await self._directive_runner.use(directive)

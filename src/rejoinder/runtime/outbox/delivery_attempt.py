@@ -232,7 +232,7 @@ class DeliveryAttempts:
         place: Route | None = None,
     ) -> None:
         """`also`: verbs to write with the receipt. `place`: where the message is, if not where it was sent (CH-2)."""
-        said = words(operation)
+        said, line = words(operation), self._line
         receipt, author = (message, operation.part.author) if isinstance(operation, Words) else (None, "")
         place = None if place == self._route else place
         had_files = isinstance(operation, Say) and bool(operation.part.files)
@@ -240,10 +240,10 @@ class DeliveryAttempts:
         # Waiting callers continue before the receipt is durable: what they write comes after it, usually in the same
         # commit.
         sent = self.arriving[row.key] = Sent(message)
-        self._line.over(row, sent)
+        line.over(row, sent)
         if again := self._failures.said_again(self._route):
             also = (*also, *again)
-            self._line.has_more()
+            line.has_more()
         if type(operation) is Remove:
             also = (*also, ForgetMessage(self._route, operation.message))
         hooks = self._services.hooks
@@ -256,14 +256,13 @@ class DeliveryAttempts:
         finally:
             del self.arriving[row.key]
         if type(operation) is Remove:
-            self._line.messages.forget(operation.message)
-        if isinstance(known, IndexedMessage) and (index := self._index(place)) is not None:
-            index.note(known)
+            line.messages.forget(operation.message)
+        if isinstance(known, IndexedMessage):
+            index = line.messages if place is None else line.index_at(place)
+            if index is not None:
+                index.note(known)
         if reply is not None:
             hooks.tell(reply, kept=True)
-
-    def _index(self, place: Route | None) -> MessageIndex | None:
-        return self._line.messages if place is None else self._line.index_at(place)
 
     async def _place_of(self, row: StoredPart) -> Route | None:
         """The place where earlier messages of this answer arrived, if that is not here: this one follows them

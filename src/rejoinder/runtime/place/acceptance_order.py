@@ -10,7 +10,7 @@ import asyncio
 from msgspec import Struct
 
 from rejoinder.events import Step
-from rejoinder.inbound.rules import Rules
+from rejoinder.inbound.rules import ChannelRules, Rules
 from rejoinder.store.base import InboxEvent
 
 
@@ -47,6 +47,7 @@ class Arrival(Struct, frozen=True, eq=False):
     """The messages a sender typed in one go, waiting to be decided. `ticket` covers the sessions of all agents here."""
 
     events: tuple[InboxEvent, ...]
+    channel: ChannelRules
     members: tuple[str, ...]
     """Our agents in the place where it was said; a room has several."""
     ticket: Ticket

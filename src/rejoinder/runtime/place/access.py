@@ -3,6 +3,8 @@
 from datetime import datetime
 from time import monotonic
 
+from msgspec import Struct
+
 from rejoinder.bounded import Bounded
 from rejoinder.events import AskPairing, EditAllowList
 from rejoinder.inbound import pairing
@@ -30,6 +32,16 @@ FRESH = 2.0
 """How long rows that were read are trusted, in seconds: an owner may also approve a sender from outside the engine."""
 
 
+class AccessFacts(Struct, frozen=True):
+    """What decides whether a sender is let in, besides the configuration."""
+
+    paired: bool
+    """An owner has approved the sender."""
+    pairing: pairing.PairingCodes
+    allow: Ids | None
+    """The allow list as owners have edited it; None when they have not."""
+
+
 class Access:
     """Returns verbs for the caller to write; the rows they change are read again before the next message is decided."""
 
@@ -42,9 +54,15 @@ class Access:
         self._requests: Bounded[Place, tuple[PairingRequest, ...]] = Bounded(MOST_PLACES)
         self._read: Bounded[Place, float] = Bounded(MOST_PLACES)
 
-    async def read(self, place: Place) -> None:
-        if monotonic() - self._read.get(place, float("-inf")) < FRESH:
-            return
+    async def of(self, place: Place, sender: str) -> AccessFacts:
+        """What holds for this sender, as it was read just now."""
+        if monotonic() - self._read.get(place, float("-inf")) >= FRESH:
+            await self._look(place)
+        paired, requests, allow = self._paired[place[0]], self._requests[place], self._allow[place[0]]
+        is_paired = bool(paired) and Paired(*place, sender) in paired
+        return AccessFacts(is_paired, _codes(requests) if requests else NO_REQUESTS, allow)
+
+    async def _look(self, place: Place) -> None:
         channel, account = place
         found = await self._store.admission(channel, account)
         self._requests[place] = found.requests
@@ -52,22 +70,6 @@ class Access:
         changes = [(edit.entry, edit.listed) for edit in found.edits]
         self._allow[channel] = edited_allow(channel, changes, self._settings.now.rules)
         self._read[place] = monotonic()
-
-    def is_paired(self, place: Place, sender: str) -> bool:
-        paired = self._paired[place[0]]
-        return bool(paired) and Paired(*place, sender) in paired
-
-    def pairing(self, place: Place) -> pairing.PairingCodes:
-        requests = self._requests[place]
-        if not requests:
-            return NO_REQUESTS
-        return pairing.PairingCodes(
-            tuple(pairing.PendingCode(each.sender, each.code, each.asked, each.told) for each in requests)
-        )
-
-    def allow(self, channel: str) -> Ids | None:
-        """The allow list as owners have edited it; None if they have not."""
-        return self._allow[channel]
 
     def edit(self, wish: EditAllowList) -> tuple[EditAllow | Unpair, ...]:
         """Taking a sender off the list also removes an earlier pairing, which would still let them in."""
@@ -94,3 +96,9 @@ class Access:
     def forget(self) -> None:
         """Rows may have been changed from outside the engine: forgets everything that was read."""
         self._read.clear()
+
+
+def _codes(requests: tuple[PairingRequest, ...]) -> pairing.PairingCodes:
+    return pairing.PairingCodes(
+        tuple(pairing.PendingCode(each.sender, each.code, each.asked, each.told) for each in requests)
+    )

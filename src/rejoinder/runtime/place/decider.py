@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from time import perf_counter
 
 from msgspec.structs import replace
@@ -83,7 +84,8 @@ class Decider:
     def decide(self, *group: InboxEvent) -> asyncio.Task[None]:
         """Decides the messages that a sender typed in one go as one, after the earlier messages of the place."""
         inbound, rules = group[-1].inbound, self._settings.now.rules
-        here = members(inbound, channel_rules(rules, inbound.channel))
+        channel = channel_rules(rules, inbound.channel)
+        here = members(inbound, channel)
         session = rules.settings.session
         keys = _keys(inbound, session, here)
         if (opening := _as_one(group)).opens is not None:
@@ -100,10 +102,10 @@ class Decider:
         ):
             self._understanding.stop(route)
             self._spoken.stop(route)
-        queue.arrived.append(Arrival(group, here, self._precedence.ticket(keys), rules))
+        queue.arrived.append(Arrival(group, channel, here, self._precedence.ticket(keys), rules))
         if queue.task is None or queue.task.done():
             name = f"decide:{inbound.channel}:{inbound.chat.id}"
-            queue.task = self._tasks.start(name, self._decide_in_order(queue), then=lambda: self._remove(queue))
+            queue.task = self._tasks.start(name, self._decide_in_order(queue), then=partial(self._remove, queue))
         return queue.task
 
     def forget(self, event: InboxEvent) -> None:
@@ -155,12 +157,12 @@ class Decider:
     async def _decide(self, arrival: Arrival, conversation: Conversation) -> Arrival | None:
         """Returns the arrival if its media had to be understood or its words spoken first, and it has to be decided
         again."""
-        now, rules, here, keys = self._clock(), arrival.rules, arrival.members, arrival.ticket.keys
+        now, rules, channel = self._clock(), arrival.rules, arrival.channel
+        here, keys = arrival.members, arrival.ticket.keys
         before, event = arrival.events[:-1], arrival.events[-1]
         inbound = _as_one(arrival.events)
         if inbound.invoked is not None:
             inbound = typed_out(inbound, rules)
-        channel = channel_rules(rules, inbound.channel)
         ours = is_member(inbound, channel)
         if not conversation.is_open:
             await conversation.open(now)

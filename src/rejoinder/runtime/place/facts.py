@@ -73,8 +73,8 @@ class FactGatherer:
         """`session` and `agent`: where the message would go. `turns`: the bot turns, including this message. `quoted`:
         the message it replies to. `ours`: whether one of our own agents wrote it."""
         here, sender = conversation.messages.facts, inbound.sender
-        place, of_group, of_sender = (inbound.channel, inbound.account), 0, 0
-        await self._access.read(place)
+        of_group = of_sender = 0
+        access = await self._access.of((inbound.channel, inbound.account), sender.id)
         questions_here = self._turn_runner.questions.are_elsewhere(conversation.route)
         if questions_here or here.elsewhere:  # only the engine that owns the chat is notified
             await self._turn_runner.questions.look_elsewhere()
@@ -95,9 +95,9 @@ class FactGatherer:
                 bot_turns_before=turns.before,
                 bot_turns_today=turns.today,
             ),
-            paired=self._access.is_paired(place, sender.id),
-            pairing=self._access.pairing(place),
-            allow=self._access.allow(inbound.channel),
+            paired=access.paired,
+            pairing=access.pairing,
+            allow=access.allow,
             group_turns_today=of_group,
             sender_turns_today=of_sender,
             run_facts=self._run_facts(conversation.route, session),

@@ -39,9 +39,8 @@ class Rights:
 
     async def _may(self, command: Command, inbound: Inbound) -> bool:
         place, channel = (inbound.channel, inbound.account), channel_rules(self._settings.now.rules, inbound.channel)
-        await self._access.read(place)
-        paired, allow = self._access.is_paired(place, inbound.sender.id), self._access.allow(inbound.channel)
-        role = admit(inbound, Facts(OwnIdentity(""), paired=paired, allow=allow), channel).role
+        access = await self._access.of(place, inbound.sender.id)
+        role = admit(inbound, Facts(OwnIdentity(""), paired=access.paired, allow=access.allow), channel).role
         needed = command.auth_for({}, in_group=inbound.chat.kind != "direct")
         action = GatedAction(f"/{command.name}", needed)
         return isinstance(authorise(Actor(role), action, channel.gate), Allowed)

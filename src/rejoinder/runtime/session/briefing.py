@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from msgspec import Struct, to_builtins
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.channels.base import CanSendFiles
@@ -41,7 +41,7 @@ from rejoinder.runtime.session.fetching import all_files, hears_audio, sees_imag
 from rejoinder.runtime.session.prefixes import filled
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.settings import AgentFacts, ChannelFacts, RuntimeSettings
 from rejoinder.session import Session
 from rejoinder.turns.prompt import (
     ChatMetadata,
@@ -80,7 +80,11 @@ class AgentContext(Struct, frozen=True):
     """The session as it was when the turn began."""
     agent: Agent
     profile: AgentProfile
+    configured: AgentFacts
+    """What else is configured for the agent."""
     channel: ChannelRules
+    here: ChannelFacts
+    """What else is configured for its channel."""
     settings: RuntimeSettings
     room: tuple[str, ...]
     """Our agents in its group, if there are several."""
@@ -88,57 +92,36 @@ class AgentContext(Struct, frozen=True):
     """Who takes part in the group (IN-34)."""
     conversation: Conversation
     """Where the answer goes."""
+    folder: OutboxFolder | None
+    """The folder from which the agent may send files, if it may send any."""
 
 
-class RunContext(AgentContext, frozen=True):
+class RunContext(AgentContext, frozen=True, kw_only=True):
     """The circumstances of a whole run, looked up once."""
 
     run: Run
     choices: dict[str, Any]
     """The directives of its messages; the last one of each kind counts."""
 
-    def level(self, name: str) -> str:
-        return self._level(name).value
-
-    def chosen(self, name: str) -> str | None:
-        """The level that was chosen, which may be `off`; None if it is left to the agent."""
-        level = self._level(name)
-        return None if level == BY_DEFAULT else level.value
-
-    def _level(self, name: str) -> Effective:
+    def level(self, name: str) -> Effective:
+        """The level in force, and where it was set."""
         return effective_level(name, self.choices, self.session, self.settings.rules, self.profile)
-
-
-Around = tuple[
-    InboundMessage,
-    Session,
-    Agent,
-    AgentProfile,
-    ChannelRules,
-    RuntimeSettings,
-    tuple[str, ...],
-    tuple[str, ...],
-    Conversation,
-]
-"""The fields of `AgentContext`, in their order."""
 
 
 def agent_context(
     message: InboundMessage, session: Session, settings: RuntimeSettings, agent: Agent, conversation: Conversation
 ) -> AgentContext:
-    return AgentContext(*_around(message, session, settings, agent, conversation))
-
-
-def _around(
-    message: InboundMessage, session: Session, settings: RuntimeSettings, agent: Agent, conversation: Conversation
-) -> Around:
-    rules = settings.rules
-    channel, profile = channel_rules(rules, message.inbound.channel), rules.agents[agent.name]
+    profile, configured = settings.rules.agents[agent.name], settings.agent(agent.name)
+    name = message.inbound.channel
+    channel, here = channel_rules(settings.rules, name), settings.channel(name)
     room: tuple[str, ...] = ()
     there: tuple[str, ...] = ()
     if message.in_group:
         room, there = _room(message, channel), _participants(message, agent, conversation)
-    return message, session, agent, profile, channel, settings, room, there, conversation
+    folder = _outbox_folder(session.key, settings)
+    return AgentContext(
+        message, session, agent, profile, configured, channel, here, settings, room, there, conversation, folder
+    )
 
 
 def _participants(message: InboundMessage, agent: Agent, conversation: Conversation) -> tuple[str, ...]:
@@ -149,7 +132,9 @@ def _participants(message: InboundMessage, agent: Agent, conversation: Conversat
 
 def run_context(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> RunContext:
     choices = {name: value for each in run.inputs for name, value in each.message.choices.items()}
-    return RunContext(*_around(run.message, session, settings, agent, run.conversation), run, choices)
+    return RunContext(
+        *astuple(agent_context(run.message, session, settings, agent, run.conversation)), run=run, choices=choices
+    )
 
 
 def model_of(context: RunContext) -> str | None:
@@ -174,13 +159,14 @@ def brief(context: RunContext) -> Turn:
         untrusted_context=tuple([text for each in run.inputs for text in each.message.inbound.untrusted_context]),
     )
     exec = effective_exec(chosen, session)
+    think = context.level("think") if profile.think_levels else BY_DEFAULT  # which is left to the agent
     return assemble(
         run.session,
         system_part(context),
         user,
         boundary=_boundary(),
         model=model_of(context),
-        think=context.chosen("think") if profile.think_levels else None,
+        think=None if think == BY_DEFAULT else think.value,
         permissions=strictness_of(exec),
         host=exec.host if "host" in profile.takes_exec else None,
         node=exec.node if "node" in profile.takes_exec else None,
@@ -230,18 +216,16 @@ def brief_further(context: RunContext, inputs: tuple[TurnInput, ...]) -> Turn:
 
 def system_part(where: AgentContext) -> SystemPart:
     message, agent, channel, settings, among = where.message, where.agent, where.channel, where.settings, where.room
-    inbound = message.inbound
-    here = settings.channel(inbound.channel)
+    inbound, here, folder = message.inbound, where.here, where.folder
     group, intro, extra = None, "", here.extra_system_prompt
     if message.in_group:
         mode = active_mode(message, where.session, channel)
         group = Group(inbound.chat.title, where.participants, mode)
         intro = group_intro(mode)
         extra = "\n\n".join(filter(None, (extra, group_settings(channel, inbound.chat).extra_system_prompt)))
-    folder = outbox_folder(where.session.key, settings)
     can = usable_abilities(here.can, inbound.reply_context, private_needs_interaction=here.private_needs_interaction)
     return SystemPart(
-        system_prompt=filled(settings.agent(agent.name).system_prompt, message, where.session),
+        system_prompt=filled(where.configured.system_prompt, message, where.session),
         metadata=_metadata(inbound, agent),
         abilities=_notice(settings.directives, can, _granted(where), bool(among)),
         notices=(
@@ -268,8 +252,7 @@ def _room(message: InboundMessage, channel: ChannelRules) -> tuple[str, ...]:
     return here if len(here) > 1 else ()
 
 
-def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | None:
-    """The folder from which a run of this session may send files, if it may send any."""
+def _outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | None:
     if settings.outbox_of is None or settings.granted.isdisjoint(settings.directives.of_files):
         return None
     return settings.outbox_of(session)

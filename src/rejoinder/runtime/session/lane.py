@@ -8,6 +8,7 @@ Rule 3: `feed` never awaits, so nothing can interleave with the handling of one 
 import asyncio
 import logging
 from collections.abc import Iterator
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -193,7 +194,7 @@ class SessionLane(RunDriver):
                 self._granted = self._resumed = None
                 crashpoint("K7")
                 again = AT_ONCE if run.resumed is None else run.resumed.again
-                self._deps.slots.ask(self.key, self.agent, lambda: self._go(run), again)
+                self._deps.slots.ask(self.key, self.agent, partial(self._go, run), again)
             case Steer(ids=ids):
                 inputs = tuple(each for id in ids for each in self._inputs[id])
                 # The offer is always answered, whatever happens to it; a second answer is harmless.

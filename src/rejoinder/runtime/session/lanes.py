@@ -28,7 +28,14 @@ class Lanes:
 
     def __init__(self, services: Services, runner: TurnRunner, journal: RunJournal, slots: Slots) -> None:
         self._deps = LaneDeps(
-            runner, journal, services.tasks, slots, self._limits, self._watch, self._rest, lambda: self._draining
+            runner,
+            journal,
+            services.tasks,
+            slots,
+            services.settings,
+            self._watch,
+            self._rest,
+            lambda: self._draining,
         )
         self._slots = slots
         self._settings = services.settings
@@ -147,9 +154,6 @@ class Lanes:
         told."""
         if lane := self._lanes.pop(key, None):
             await self.stop([lane])
-
-    def _limits(self) -> RunTimeouts:
-        return self._settings.now.run_timeouts
 
     def _watch(self, limits: RunTimeouts) -> None:
         """Sets the one timer that serves all runs. It always fires before a run that begins now can time out."""

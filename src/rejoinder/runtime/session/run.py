@@ -92,6 +92,7 @@ class Run:
         self.start = start
         self.inputs = inputs
         self.message = inputs[-1].message  # the message that is answered
+        self.trigger = self.message.inbound.message_id
         self.conversation = inputs[-1].conversation  # where that message was said (IN-44)
         self.steered_inputs: tuple[TurnInput, ...] = ()  # messages that the running turn took in
         self.known_inputs = inputs  # all messages the agent may know, including those it was only offered
@@ -105,10 +106,6 @@ class Run:
         self.transcript = RunTranscript()
         self.prefix: Prefix = no_prefix  # the prefix of what the gateway says instead of the agent
         self._lane = lane
-
-    @property
-    def trigger(self) -> str:
-        return self.message.inbound.message_id
 
     @property
     def claim(self) -> RunClaim:

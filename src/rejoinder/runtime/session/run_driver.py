@@ -8,6 +8,7 @@ Rule 2: a run that does not end when told to is left behind: its lane goes on, a
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from msgspec import Struct
@@ -15,9 +16,11 @@ from msgspec import Struct
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Route
+from rejoinder.runtime.live import Live
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.turn_inputs import DroppedInput, TurnInput
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.turns.run_state import EndCause
 from rejoinder.turns.run_timeout import Expired, NextCheck, RunTimeouts, examine
@@ -77,8 +80,8 @@ class LaneDeps(Struct, frozen=True):
     journal: RunJournal
     tasks: Tasks
     slots: Slots
-    limits: Callable[[], RunTimeouts]
-    """How long a run that begins now may take."""
+    settings: Live[RuntimeSettings]
+    """They say how long a run that begins now may take."""
     watch: Callable[[RunTimeouts], None]
     """Called when a run with these limits has begun."""
     rest: "Callable[[RunDriver], None]"
@@ -123,9 +126,10 @@ class RunDriver:
     def _go(self, run: Run) -> None:
         if run.state.is_over:
             return  # it was stopped or given back while it waited for a slot; `_free` releases the slot
-        work = self._tasks.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
-        run.start_work(work, self._deps.limits())
-        self._deps.watch(run.timer.limits)
+        work = self._tasks.start(f"run:{self.key}", self._work(run), then=partial(self._ended, run))
+        limits = self._deps.settings.now.run_timeouts
+        run.start_work(work, limits)
+        self._deps.watch(limits)
 
     async def _work(self, run: Run) -> None:
         if run.granted is None:
@@ -147,7 +151,7 @@ class RunDriver:
         if run.state.is_recorded:
             self._free(run)
         else:
-            self._tasks.start(f"end:{self.key}", self._close(run), then=lambda: self._free(run))
+            self._tasks.start(f"end:{self.key}", self._close(run), then=partial(self._free, run))
 
     async def _close(self, run: Run) -> None:
         if (claiming := run.claiming.call_off()) is not None:

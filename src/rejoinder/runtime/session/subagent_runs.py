@@ -45,7 +45,7 @@ class SubagentRuns:
             (lambda wanted, key: self.start(run, wanted, key)) if granted else None,
             stem_of(run.claim, run.trigger),
             broke_off,
-            context.settings.agent(run.agent).max_answer_chars,
+            context.configured.max_answer_chars,
         )
         self._all().works(run.session, answer.lines)
         return answer

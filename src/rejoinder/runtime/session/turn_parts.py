@@ -50,7 +50,6 @@ class TurnParts:
         self._watcher = watcher
         self._hand_over = hand_over
         self._store = services.store
-        self._settings = services.settings
         self._tasks = services.tasks
         self._clock = services.clock
         self._machine = services.machine
@@ -67,13 +66,13 @@ class TurnParts:
             may_speak=_never if run.message.listening else run.may_speak,
             says_when_empty=run.message.awaits_answer,
             silence=context.settings.silence,
-            prefix=filled(run.conversation.settings.delivery.prefix, run.message, context.session),
+            prefix=filled(context.here.delivery.prefix, run.message, context.session),
             speaker=lambda: Speaker(
-                agent.name, run.transcript.model or model_of(context) or "", context.level("think")
+                agent.name, run.transcript.model or model_of(context) or "", context.level("think").value
             ),
             final_verbs=lambda: transcript(run, self._clock()),
-            beat=self._beat(run),
-            most=context.settings.agent(agent.name).max_answer_chars,
+            beat=self._beat(context),
+            most=context.configured.max_answer_chars,
             hand_over=lambda to, words, id: self._hand_over(
                 handoff_inbound(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
                 lambda: run.state.runs_again,
@@ -82,12 +81,11 @@ class TurnParts:
         )
         return StreamedAnswer(run.conversation, answer_context(context, speech), options)
 
-    def _beat(self, run: Run) -> HeartbeatAnswer | None:
-        if not run.message.heartbeat:
+    def _beat(self, context: RunContext) -> HeartbeatAnswer | None:
+        if not context.message.heartbeat:
             return None
-        return HeartbeatAnswer(
-            heartbeat_of(run.agent), self._settings.now.agent(run.agent).ack_max_chars, self._store, self._clock
-        )
+        heartbeat, most = heartbeat_of(context.agent.name), context.configured.ack_max_chars
+        return HeartbeatAnswer(heartbeat, most, self._store, self._clock)
 
     def typing(self, run: Run, context: RunContext) -> TypingSign:
         message = run.message
@@ -97,16 +95,16 @@ class TurnParts:
             mentioned=message.addressed in ("mention", "reply"),
             heartbeat=message.listening or message.background,
         )
-        return TypingSign(self._tasks, run.conversation, mode, run.conversation.settings.typing, run.agent)
+        return TypingSign(self._tasks, run.conversation, mode, context.here.typing, run.agent)
 
     def relay(self, run: Run, context: RunContext, answer: AnswerSink, typing: TypingSign) -> Relay:
         """The relay that receives the agent's events."""
-        callbacks, most = self._callbacks(run, context, answer), context.settings.agent(run.agent).max_answer_chars
+        callbacks, most = self._callbacks(run, context, answer), context.configured.max_answer_chars
         thoughts = self._thoughts(context, answer) if isinstance(answer, StreamedAnswer) else None
         return Relay(run, context.agent, answer, typing, callbacks, shows(context, thoughts, most))
 
     def _thoughts(self, context: RunContext, answer: StreamedAnswer) -> Thoughts | None:
-        run, level = context.run, context.level("reasoning")
+        run, level = context.run, context.level("reasoning").value
         if level not in ("on", "stream") or run.message.listening or run.message.heartbeat:
             return None
         return Thoughts(run, answer, self._tasks, live=level == "stream")

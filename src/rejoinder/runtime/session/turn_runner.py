@@ -156,7 +156,7 @@ class AgentTurnRunner:
 
     async def _ask(self, run: Run, context: RunContext, turn: Turn, answer: AnswerSink, relay: Relay) -> Failed | None:
         _became(run, State.THINKING)
-        verbose = context.level("verbose") != "off" and not run.message.heartbeat
+        verbose = context.level("verbose").value != "off" and not run.message.heartbeat
         notice = answer.add_line if verbose else _unsaid
         await self._begin(run, context.session, notice)
         self._tools.open(run.session, lambda name, given: self._parts.tools(run, context, answer).call(name, given))

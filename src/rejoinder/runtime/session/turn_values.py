@@ -12,7 +12,7 @@ from rejoinder.runtime.answer.answer_sink import AnswerSink
 from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.answer.speaking import Speech
-from rejoinder.runtime.session.briefing import RunContext, outbox_folder
+from rejoinder.runtime.session.briefing import RunContext
 from rejoinder.runtime.session.relay import WorkVisibility
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.turn_inputs import TurnInput
@@ -33,7 +33,7 @@ def answer_context(context: RunContext, speech: Speech | None) -> AnswerContext:
         granted=granted if speech is None else granted_with(speech.mode, granted),
         speech=speech,
         reach=Reach(context.settings.rules, context.settings.send_to),
-        folder=outbox_folder(run.session, context.settings),
+        folder=context.folder,
         loads_files=context.settings.media.loads_files,
         directives=context.settings.directives,
         opens=message.inbound.opened_thread,
@@ -57,7 +57,7 @@ def shows(context: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisi
     run, message = context.run, context.run.message
     place = "nowhere" if message.listening or message.heartbeat else "log" if message.subagent else "chat"
     trusted = all(each.message.command_authorised for each in run.inputs)
-    configured, verbose = run.conversation.settings.tool_display, context.level("verbose")
+    configured, verbose = context.here.tool_display, context.level("verbose").value
     tools, output = work_shown(verbose, configured, place=place, group=message.in_group, trusted=trusted)
     return WorkVisibility(tools, output, thoughts, most)
 

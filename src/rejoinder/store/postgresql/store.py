@@ -206,7 +206,7 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
     # --- leases -------------------------------------------------------------------------------------
 
     def owned(self, lease: Lease, on_lost: Callable[[], None] = lambda: None) -> SqlShard:
-        return SqlShard(self, lease, on_lost)
+        return SqlShard(self, self._writer, lease, on_lost)
 
     async def claim(self, shard: int, holder: str) -> Lease | None:
         lease = await self._granted(partial(_claim, shard=shard, holder=holder, seconds=self._seconds))

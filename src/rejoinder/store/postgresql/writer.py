@@ -17,6 +17,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
+from functools import partial
 from secrets import token_hex
 from typing import Any, Final, TypeVar
 
@@ -31,8 +32,9 @@ from rejoinder.store.postgresql.fibers import FiberQueues, start, wait
 from rejoinder.store.postgresql.pipelined import FailedStatement, Pipelined, resolved
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.perform import perform
+from rejoinder.store.sql.reader import OnResult, Verbs
 from rejoinder.store.sql.values import seal
-from rejoinder.store.sql.writing import GROUP, StoreWriter, Verbs, count_rows
+from rejoinder.store.sql.writing import GROUP, StoreWriter, count_rows
 
 log = logging.getLogger(__name__)
 
@@ -51,9 +53,7 @@ T = TypeVar("T")
 class PendingWrite:
     """What one caller wants done together, and where the answer goes."""
 
-    def __init__(
-        self, verbs: Verbs, work: Work, on_result: Callable[[Any], None] | None = None, lease: Lease | None = None
-    ) -> None:
+    def __init__(self, verbs: Verbs, work: Work, on_result: OnResult | None = None, lease: Lease | None = None) -> None:
         self.verbs = verbs
         self.rows, self.accepts = count_rows(verbs)
         self.work = work
@@ -74,7 +74,7 @@ class PendingWrite:
             self.answer.set_exception(self.error)
             return
         if self.on_result is not None:
-            self.on_result(self.result)
+            self.on_result(self.result[0])
         self.answer.set_result(self.result)
 
 
@@ -108,9 +108,9 @@ class Writer(StoreWriter):
         self._crossed: set[int] = set()
 
     async def write(
-        self, verbs: Verbs, on_result: Callable[[Any], None] | None = None, lease: Lease | None = None
+        self, verbs: Verbs, on_result: OnResult | None = None, lease: Lease | None = None
     ) -> tuple[Any, ...]:
-        return await self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), on_result, lease))
+        return await self.submit(PendingWrite(verbs, partial(perform, verbs=verbs, lease=lease), on_result, lease))
 
     async def touch(self) -> None:
         """Tests whether writing is possible, by a write that changes nothing."""

@@ -58,6 +58,9 @@ from rejoinder.store.sql.recover import recover
 
 T = TypeVar("T")
 
+Verbs = tuple[Verb[Any], ...]
+OnResult = Callable[[Any], None]
+
 SHORT = frozenset(
     {
         reads.place,
@@ -296,16 +299,20 @@ class SqlReader:
         return await self._read(reads.count_rows)
 
 
+class VerbWriter(Protocol):
+    """The writer of an engine."""
+
+    def write(
+        self, verbs: Verbs, on_result: OnResult | None = None, lease: Lease | None = None
+    ) -> Awaitable[tuple[Any, ...]]:
+        """`on_result` is told the result of the first verb. `lease`: without it nothing is written."""
+        ...
+
+
 class SqlStore(Protocol):
     """What the store of a shard needs from the whole store."""
 
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T: ...
-
-    def write_under(
-        self, lease: Lease | None, verbs: tuple[Verb[Any], ...], on_result: Callable[[Any], None] | None = None
-    ) -> Awaitable[tuple[Any, ...]]:
-        """`lease`: if it is lost, none of the verbs is written."""
-        ...
 
     async def health(self) -> Health: ...
 
@@ -317,16 +324,16 @@ class SqlStore(Protocol):
 class SqlShard(SqlReader):
     """The store for the holder of a lease. It has no connection of its own, and nothing to close."""
 
-    def __init__(self, store: "SqlStore", lease: Lease, lost: Callable[[], None]) -> None:  # all of it is shared
+    def __init__(self, store: SqlStore, writer: VerbWriter, lease: Lease, lost: Callable[[], None]) -> None:
+        # without `super().__init__`: everything is shared with the store
         self._store = store
+        self._writer = writer
         self._lease = lease
         self._lost = lost
 
-    async def write(
-        self, verb: Verb[Any], /, *others: Verb[Any], on_result: Callable[[Any], None] | None = None
-    ) -> Any:
+    async def write(self, verb: Verb[Any], /, *others: Verb[Any], on_result: OnResult | None = None) -> Any:
         try:
-            results = await self._store.write_under(self._lease, (verb, *others), on_result)
+            results = await self._writer.write((verb, *others), on_result, self._lease)
         except LeaseLost:
             self._lost()
             raise

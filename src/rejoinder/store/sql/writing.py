@@ -2,13 +2,13 @@
 told of a fault."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.store.base import MOST_RESUMED, RESUMED_FOR, Accept, Lease, RecoveryRows, Verb
-from rejoinder.store.sql.reader import SqlReader
+from rejoinder.store.base import MOST_RESUMED, RESUMED_FOR, Accept, RecoveryRows, Verb
+from rejoinder.store.sql.reader import OnResult, SqlReader, Verbs, VerbWriter
 from rejoinder.store.sql.recover import recover
 
 log = logging.getLogger(__name__)
@@ -16,15 +16,7 @@ log = logging.getLogger(__name__)
 GROUP: Final = 200
 """The most rows in one commit; a single larger write is committed alone."""
 
-Verbs = tuple[Verb[Any], ...]
-OnResult = Callable[[Any], None]
 T = TypeVar("T")
-
-
-class VerbWriter(Protocol):
-    def write(
-        self, verbs: Verbs, on_result: OnResult | None = None, lease: Lease | None = None
-    ) -> Awaitable[tuple[Any, ...]]: ...
 
 
 W = TypeVar("W", bound=VerbWriter)
@@ -36,14 +28,8 @@ class SqlWriting(SqlReader, Generic[W]):
     _writer: W
 
     async def write(self, verb: Verb[Any], /, *others: Verb[Any], on_result: OnResult | None = None) -> Any:
-        results = await self.write_under(None, (verb, *others), on_result)
+        results = await self._writer.write((verb, *others), on_result)
         return results if others else results[0]
-
-    def write_under(
-        self, lease: Lease | None, verbs: Verbs, on_result: OnResult | None = None
-    ) -> Awaitable[tuple[Any, ...]]:
-        """`lease`: if it is lost, none of the verbs is written."""
-        return self._writer.write(verbs, None if on_result is None else lambda results: on_result(results[0]), lease)
 
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
         return await self._read(question, *arguments)

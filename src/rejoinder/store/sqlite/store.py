@@ -139,7 +139,7 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
     # --- leases -------------------------------------------------------------------------------------
 
     def owned(self, lease: Lease, on_lost: Callable[[], None] = lambda: None) -> SqlShard:
-        return SqlShard(self, lease, on_lost)
+        return SqlShard(self, self._writer, lease, on_lost)
 
     async def claim(self, shard: int, holder: str) -> Lease | None:
         when = {"seconds": self.lease_seconds, "at": self._clock()}

@@ -24,6 +24,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -31,7 +32,8 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Lease
 from rejoinder.store.sql.perform import perform
-from rejoinder.store.sql.writing import GROUP, StoreWriter, Verbs, count_rows
+from rejoinder.store.sql.reader import OnResult, Verbs
+from rejoinder.store.sql.writing import GROUP, StoreWriter, count_rows
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import unavailable
 
@@ -51,9 +53,7 @@ Job = tuple[Callable[[], None], Callable[[Exception | None], None]]
 class PendingWrite:
     """The verbs that one caller wants written together, and the future for the answer."""
 
-    def __init__(
-        self, verbs: Verbs, work: Callable[[Connection], Any], on_result: Callable[[Any], None] | None = None
-    ) -> None:
+    def __init__(self, verbs: Verbs, work: Callable[[Connection], Any], on_result: OnResult | None = None) -> None:
         self.rows, self.accepts = count_rows(verbs)
         self.work = work
         self.on_result = on_result
@@ -108,9 +108,9 @@ class Writer(StoreWriter):
             self._thread.start()
 
     def write(
-        self, verbs: Verbs, on_result: Callable[[Any], None] | None = None, lease: Lease | None = None
+        self, verbs: Verbs, on_result: OnResult | None = None, lease: Lease | None = None
     ) -> asyncio.Future[tuple[Any, ...]]:
-        return self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), on_result))
+        return self.submit(PendingWrite(verbs, partial(perform, verbs=verbs, lease=lease), on_result))
 
     def submit(self, write: PendingWrite) -> asyncio.Future[Any]:
         """Begins the write at once; returns a future with the answer."""
@@ -181,7 +181,7 @@ class Writer(StoreWriter):
             if self._reopen is None:
                 write.settle()
             if write.on_result is not None and write.error is None:
-                write.on_result(write.result)
+                write.on_result(write.result[0])
 
     def _begin(self) -> bool:
         """Returns False if beginning needs the thread, or fails."""

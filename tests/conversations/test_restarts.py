@@ -668,7 +668,7 @@ async def test_a_gateway_told_to_end_while_it_recovers_does(monkeypatch, caplog)
         gateway.tasks.start("for ever", never())
         await gateway.drain(0)
         await gateway.serve()
-    assert "Still at work although the gateway ends, and called off: for ever" in caplog.text
+    assert "Still running although the gateway ends, so it was cancelled: for ever" in caplog.text
 
 
 @pytest.mark.parametrize("end", ["hangs", "fails", "exits"])

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from functools import lru_cache
 
 from rejoinder.channels.base import Rejected
 from rejoinder.channels.telegram import LIMITS
@@ -88,7 +89,7 @@ async def test_a_long_answer_holds_nobody_up(monkeypatch):
         cut_by.append((len(text), threading.current_thread()))
         return messages(text, *how)
 
-    monkeypatch.setattr(plan, "messages", cut)
+    monkeypatch.setattr(plan, "_cut_long", lru_cache(plan.LONG_REMEMBERED)(cut))
     seen = asyncio.Event()
     agent = ScriptedAgent(["![a" * 3000, seen.wait, "![b" * 3000])
     async with telegram(agent) as platform:

@@ -52,7 +52,7 @@ class Listening:
         not ended."""
         for task in self.tasks:
             if task.done() and not task.cancelled() and (failure := task.exception()) is not None:
-                if isinstance(failure, RejoinderError):
+                if isinstance(failure, RejoinderError | BrokenPipeError):  # the reader of a terminal's output is gone
                     raise failure
                 name = task.get_name().removeprefix(TASK)
                 problem = f"{type(failure).__name__}: {failure}"

@@ -38,6 +38,9 @@ async def main() -> None:
     async def nothing(*_: object) -> None:
         """Nobody asks here."""
 
+    async def no_commands(*_: object) -> frozenset[tuple[str, bool]]:
+        return frozenset()
+
     def no_answer(*_: object) -> None:
         raise NotImplementedError
 
@@ -61,6 +64,7 @@ async def main() -> None:
             start=tasks.start,
             programs=NoPrograms(),  # type: ignore[arg-type]
             sees_subagent=nothing,  # type: ignore[arg-type]
+            usable_commands=no_commands,
         )
         pages, listening = Pages(services, Login(None), limits=EVERYBODY), bind("127.0.0.1", 0)
         tasks.start("pages", pages.serve(listening))

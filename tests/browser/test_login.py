@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import Open, RealGateway
-from tests.browser.hands import box
+from tests.browser.hands import box, say
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -100,3 +100,21 @@ async def test_only_the_owner_is_offered_a_command_to_try(open_page: Open, tmp_p
             await expect(offered.filter(has_text="/think")).to_have_count(commands)
     finally:
         await unguarded.kill()
+
+
+async def test_an_invited_person_is_offered_only_commands_that_they_may_use(open_page: Open, tmp_path: Path) -> None:
+    """A guest's `/status` is passed over in silence, so the list above the message box leaves it out (IN-14)."""
+    guarded = RealGateway(tmp_path, GUARDED)
+    await guarded.start()
+    try:
+        owner = await open_page(f"{guarded.url}/login?token=the token of this test")
+        await say(owner, "/invite Ann")
+        link = owner.get_by_role("link", name=f"{guarded.url}/join/")
+        guest = await open_page(await link.get_attribute("href") or "")
+        for page, offers in ((owner, ["/help", "/status"]), (guest, ["/help"])):
+            for typed in ("/help", "/status"):
+                await box(page).fill("")
+                await box(page).press_sequentially(typed)
+                await expect(page.get_by_role("option", name=typed)).to_have_count(int(typed in offers))
+    finally:
+        await guarded.kill()

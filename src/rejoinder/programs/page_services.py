@@ -104,6 +104,10 @@ def page_services(
         asks = Inbound(web.name, "", "", chat, Sender(person), thread=thread)
         return await rights.may_see_subagent(asks, subagent)
 
+    async def usable_commands(person: str, rooms: tuple[Room, ...]) -> frozenset[tuple[str, bool]]:
+        chats = [Chat("", "direct"), Chat("", "group"), *[Chat(room.id, room.kind) for room in rooms]]
+        return await rights.usable([Inbound(web.name, "", "", chat, Sender(person)) for chat in chats])
+
     return PageServices(
         channel=web,
         agents=tuple(gateway.agents),
@@ -122,6 +126,7 @@ def page_services(
         start=tasks.start,
         programs=Incoming(gateway, web),
         sees_subagent=sees_subagent,
+        usable_commands=usable_commands,
         doing=doing,
         tools=_tools(gateway, address),
         hooks=lambda: tuple(gateway.configured.hooks),

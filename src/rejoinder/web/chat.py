@@ -1,6 +1,7 @@
 """The chat page's own routes: its socket, uploads and downloads."""
 
 import mimetypes
+from typing import get_args
 from urllib.parse import quote
 
 import msgspec
@@ -13,9 +14,10 @@ from rejoinder.blobs import Quota, QuotaReached, Upload
 from rejoinder.channels.web import UPLOAD_LIMIT
 from rejoinder.channels.web.answers import file_of
 from rejoinder.channels.web.browser_session import BrowserSession, Receive, WelcomeFacts
-from rejoinder.channels.web.nouns import File, Person
+from rejoinder.channels.web.nouns import File, Person, Room, RoomKind
 from rejoinder.channels.web.protocol import Command
 from rejoinder.channels.web.sockets import LEFT
+from rejoinder.events import MenuCommand
 from rejoinder.web.guard import PERSON
 from rejoinder.web.pages import not_found
 from rejoinder.web.services import PageServices
@@ -30,6 +32,7 @@ SHOWN = frozenset(
 )
 """Types of files that are served as what they are; all others are served as plain bytes."""
 LONGEST_NAME = 200
+KINDS = get_args(RoomKind)
 
 
 def routes(services: PageServices, quota: Quota) -> list[BaseRoute]:
@@ -38,9 +41,8 @@ def routes(services: PageServices, quota: Quota) -> list[BaseRoute]:
     subagents = RoomSubagents(services)
 
     async def socket(socket: WebSocket) -> None:
-        commands = tuple(Command(each.name, each.help, each.aliases) for each in channel.menu)
-        greeting = WelcomeFacts(services.version, commands, UPLOAD_LIMIT, channel.wake)
-        talk = BrowserSession(channel.journal, channel.hub, greeting, subagents)
+        greeting = WelcomeFacts(services.version, UPLOAD_LIMIT, channel.wake)
+        talk = BrowserSession(channel.journal, channel.hub, greeting, commands, subagents)
         await socket.accept()
         receive = _frames_of(socket)
         greeted = await talk.greet(receive, socket.scope[PERSON])
@@ -52,6 +54,10 @@ def routes(services: PageServices, quota: Quota) -> list[BaseRoute]:
         finally:
             channel.hub.leave(greeted)
             greeted.close(LEFT)
+
+    async def commands(person: str, rooms: tuple[Room, ...]) -> tuple[Command, ...]:
+        usable = await services.usable_commands(person, rooms)
+        return tuple([_command(each, usable) for each in channel.menu])
 
     async def upload(request: Request) -> Response:
         name = _file_name(request.query_params.get("name", ""))
@@ -96,6 +102,12 @@ def routes(services: PageServices, quota: Quota) -> list[BaseRoute]:
         Route("/files", upload, methods=["POST"]),
         Route("/files/{id}", download),
     ]
+
+
+def _command(entry: MenuCommand, usable: frozenset[tuple[str, bool]]) -> Command:
+    """All are told, as the page draws every person's commands small."""
+    not_in: tuple[RoomKind, ...] = tuple([kind for kind in KINDS if (entry.name, kind == "group") not in usable])
+    return Command(entry.name, entry.help, entry.aliases, not_in)
 
 
 def _frames_of(socket: WebSocket) -> Receive:

@@ -172,6 +172,9 @@ class PageServices(Struct, frozen=True):
     programs: Programs
     sees_subagent: Callable[[str, Room, StoredSubagent], Awaitable[bool]]
     """Whether this person may see what this sub-agent of a room does; `/subagents` there has the same rule."""
+    usable_commands: Callable[[str, tuple[Room, ...]], Awaitable[frozenset[tuple[str, bool]]]]
+    """The names of the commands that this person, who sees these rooms, may use, each with whether that is in groups;
+    `/commands` has the same rule."""
     doing: Callable[[str], tuple[tuple[str, ...], str]] = lambda session: ((), "")
     """What the sub-agent that is working in this session has done and said so far in its turn, if this process
     knows."""

@@ -13,6 +13,7 @@ import msgspec
 from rejoinder.channels.web.avatars import agent_member
 from rejoinder.channels.web.browser_session import BrowserSession, WelcomeFacts
 from rejoinder.channels.web.channel import WebChannel
+from rejoinder.channels.web.nouns import Room
 from rejoinder.channels.web.protocol import Command
 from rejoinder.channels.web.sockets import BrowserConnection
 from rejoinder.events import Inbound
@@ -24,7 +25,11 @@ from rejoinder.store.sqlite.store import SqliteStore, open_store
 from rejoinder.testing.patience import PATIENCE
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
-GREETING = WelcomeFacts("test", (Command("help", "Shows help."),), 1000)
+GREETING = WelcomeFacts("test", 1000)
+
+
+async def commands(person: str, rooms: tuple[Room, ...]) -> tuple[Command, ...]:
+    return (Command("help", "Shows help."),)
 
 
 class Inbox:
@@ -71,7 +76,7 @@ class Browser:
         self.frames: list[dict[str, Any]] = []
         self.closed: int | None = None
         self.connection: BrowserConnection | None = None
-        self._talk = BrowserSession(channel.journal, channel.hub, GREETING)
+        self._talk = BrowserSession(channel.journal, channel.hub, GREETING, commands)
         self._channel = channel
         self._out: asyncio.Queue[str | None] = asyncio.Queue()
         self._news = asyncio.Condition()

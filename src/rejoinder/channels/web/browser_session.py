@@ -61,9 +61,12 @@ class WelcomeFacts(Struct, frozen=True):
     """The part that is the same in every `welcome`."""
 
     version: str
-    commands: tuple[Command, ...]
     upload_limit: int
     wake: str = "lead"
+
+
+CommandsFor = Callable[[str, tuple[Room, ...]], Awaitable[tuple[Command, ...]]]
+"""All commands, with where this person, who sees these rooms, may not use them."""
 
 
 class KnowsSubagents(Protocol):
@@ -78,11 +81,17 @@ class KnowsSubagents(Protocol):
 
 class BrowserSession:
     def __init__(
-        self, journal: RoomJournal, hub: Hub, greeting: WelcomeFacts, subagents: KnowsSubagents | None = None
+        self,
+        journal: RoomJournal,
+        hub: Hub,
+        greeting: WelcomeFacts,
+        commands: CommandsFor,
+        subagents: KnowsSubagents | None = None,
     ) -> None:
         self._journal = journal
         self._hub = hub
         self._greeting = greeting
+        self._commands = commands
         self._subagents = subagents
 
     async def greet(self, receive: Receive, login: Person | None = None) -> BrowserConnection | int:
@@ -131,6 +140,8 @@ class BrowserSession:
         is_known = hello.journal == self._journal.id and hello.seq is not None and hello.seq in EVER
         since = hello.seq if is_known else None
         found = await log.overview(me.id, since, reading.MOST_RESUMED)
+        rooms = reading.rooms(found.rooms, self._journal.agents)
+        commands = await self._commands(me.id, rooms)
         people = await reading.people(log, PEOPLE)  # last: includes people who joined meanwhile
         resumed = found.missed is not None and since is not None and since <= found.state.seq
         growing = self._hub.seen_growing(me.id)
@@ -146,8 +157,8 @@ class BrowserSession:
                 me,
                 self._journal.members,
                 people,
-                reading.rooms(found.rooms, self._journal.agents),
-                self._greeting.commands,
+                rooms,
+                commands,
                 tuple(each.snapshot for each in growing if each.message.seq <= last),
                 self._greeting.upload_limit,
                 self._greeting.wake,

@@ -35,11 +35,14 @@ class Person(Struct, frozen=True):
     name: str
 
 
+RoomKind = Literal["direct", "group"]
+
+
 class Room(Struct, frozen=True, omit_defaults=True):
     """A place to talk. `direct` has one person and one agent; a `group` is open to every person."""
 
     id: str
-    kind: Literal["direct", "group"]
+    kind: RoomKind
     title: str
     agents: tuple[str, ...]
     """Ids of the agents in it; the first takes messages that name no agent, unless configured otherwise."""

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rejoinder.channels.web.nouns import Member, Message, Reaction, Room, Subagent, SubagentLine
+from rejoinder.channels.web.nouns import Member, Message, Reaction, Room, RoomKind, Subagent, SubagentLine
 from rejoinder.events import Choice
 from rejoinder.unicode_repair import TOO_DEEP, repair_text
 
@@ -186,6 +186,8 @@ class Command(Struct, frozen=True, omit_defaults=True):
     description: str
     aliases: tuple[str, ...] = ()
     """Other names of the command."""
+    not_in: tuple[RoomKind, ...] = ()
+    """The kinds of rooms where this person may not use it and would get no answer: there a page does not offer it."""
 
 
 class Welcome(Struct, frozen=True, tag_field="type", tag="welcome"):

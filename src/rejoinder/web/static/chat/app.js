@@ -393,8 +393,8 @@ export class App {
 
   /** @param {string} room */
   completable(room) {
-    const { agents = [] } = this.state.rooms.get(room) ?? {};
-    return { commands: this.state.commands, people: agents.map((id) => this.state.member(id)) };
+    const { agents = [], kind } = this.state.rooms.get(room) ?? {};
+    return { commands: this.state.commandsIn(kind), people: agents.map((id) => this.state.member(id)) };
   }
 
   /** The side bar on a phone. @param {boolean} open */

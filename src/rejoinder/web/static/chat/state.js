@@ -49,7 +49,7 @@ export class ChatState {
   me = /** @type {Member | null} */ (null);
   members = /** @type {Map<string, Member>} */ (new Map());
   rooms = /** @type {Map<string, Room>} */ (new Map());
-  commands = /** @type {{name: string, description: string, aliases?: string[]}[]} */ ([]);
+  commands = /** @type {{name: string, description: string, aliases?: string[], not_in?: string[]}[]} */ ([]);
   messages = /** @type {Map<string, Message>} */ (new Map());
   timelines = /** @type {Map<string, Timeline>} */ (new Map());
   notes = /** @type {Map<string, Note[]>} */ (new Map());
@@ -126,6 +126,11 @@ export class ChatState {
     return this.commands.some((command) =>
       [command.name, ...(command.aliases ?? [])].some((each) => each.replace(/^\//, "").toLowerCase() === name),
     );
+  }
+
+  /** The commands that the person may use in rooms of this kind. @param {string} [kind] */
+  commandsIn(kind = "") {
+    return this.commands.filter(({ not_in = [] }) => !not_in.includes(kind));
   }
 
   /** Whether the person can edit it. Not a command: it has run, and an edit runs none. @param {Message} message */

@@ -531,7 +531,8 @@ def test_backup_is_a_store_and_replaces_nothing(folder):
     assert document("dead", "-c", "there.toml")["total"] == 2
     told("backup", "copy.db", "--force")
     assert document("dead", "-c", "there.toml")["total"] == 1
-    assert refused(2, "backup", "rejoinder.db", "--force").startswith("rejoinder.db is the store itself")
+    for force in ((), ("--force",)):
+        assert refused(2, "backup", "rejoinder.db", *force).startswith("rejoinder.db is the store itself")
     assert refused(2, "backup", "no/such/copy.db") == "there is no folder no/such for the backup; make it first"
     assert refused(2, "backup", ".") == ". is a folder; name a file for the backup"
 

@@ -21,8 +21,6 @@ def back_up(
         raise BadUse(f"there is no folder {target.parent} for the backup; make it first")
     if target.is_dir():
         raise BadUse(f"{target} is a folder; name a file for the backup")
-    if target.exists() and not force:
-        raise BadUse(f"{target} exists already; name another file for the backup, or use --force")
     finish(_copy(file, target, force))
     size = target.stat().st_size
     if as_json:

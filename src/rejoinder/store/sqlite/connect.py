@@ -95,10 +95,10 @@ def free_space(path: str) -> int:
 
 def backup(db: Connection, path: Path, overwrite: bool) -> None:
     """Runs inside the read transaction that `_in_one_view` has opened."""
-    if path.exists() and not overwrite:
-        raise BadUse(f"{path} exists already; name another file for the backup")
     if _is_part_of(db, path):
         raise BadUse(f"{path} is the store itself; name another file for the backup")
+    if path.exists() and not overwrite:
+        raise BadUse(f"{path} exists already; name another file for the backup, or use --force")
     with copy_at(path) as copy:
         copy.write(db, _renew_logs)
         copy.put_in_place()

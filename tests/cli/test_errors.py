@@ -48,12 +48,17 @@ def test_an_unknown_agent():
     assert "no agent called 'tuor'; did you mean tour? there are:" in result.stderr
 
 
+@pytest.mark.parametrize("is_used", [False, True])
 @pytest.mark.parametrize("command", [("worker",), ("run", "--front")])
-def test_a_file_serves_one_process(tmp_path, command):
-    """SC-24: who shares its store with others needs a store that can be shared, and is told so."""
+def test_a_file_serves_one_process(tmp_path, command, is_used):
+    """SC-24: who shares its store with others needs a store that can be shared, and is told so, and not to stop the
+    gateway that has the file."""
     (tmp_path / "rejoinder.toml").write_text('[agents.guide]\nkind = "tour"\n')
     program = [sys.executable, "-c", "from rejoinder.cli import main; main()", *command]
+    store = open_store(f"sqlite:{tmp_path}/rejoinder.db") if is_used else None
     ended = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    if store is not None:
+        asyncio.run(store.close())
     assert ended.returncode == 2
     assert "shares its store with others" in ended.stderr
     assert "gateway.store" in ended.stderr

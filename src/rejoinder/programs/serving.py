@@ -16,7 +16,7 @@ from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.default_channels import default_channels
-from rejoinder.config.kinds import channel_kind, is_in_memory, shared_stores
+from rejoinder.config.kinds import channel_kind, is_in_memory, shared_stores, store_kind
 from rejoinder.errors import BadUse, RejoinderError
 from rejoinder.events import ChangeInvitations
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
@@ -107,10 +107,10 @@ async def serve(
     page = next(((name, channel) for name, channel in settings.channels.items() if channel.kind == "web"), None)
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
-        # This comes first, because a second gateway is refused here.
+        _refuse_alone(role, settings)
+        # This comes before all else is opened, because a second gateway is refused here.
         channels, store = await _channels_and_store(settings)
         stack.push_async_callback(store.close)
-        _refuse_alone(role, store, settings)
         web: WebChannel | None = None
         facts: WebSettings | None = None
         if page is not None:
@@ -171,8 +171,9 @@ def _possible_role(role: ProcessRole, settings: schema.Settings, say: Say) -> Pr
     return role
 
 
-def _refuse_alone(role: ProcessRole, store: SharedStore, settings: schema.Settings) -> None:
-    if role != "all" and store.lease_seconds is None:
+def _refuse_alone(role: ProcessRole, settings: schema.Settings) -> None:
+    """Before the store is opened: if a gateway runs on it, that is no reason to stop that gateway."""
+    if role != "all" and store_kind(settings.gateway.store).share is None:
         alone = f"a {role} shares its store with others, and {shown(settings.gateway.store)} serves one process"
         raise BadUse(f"{alone}; set gateway.store to {shared_stores()} (docs/scale.md)")
 

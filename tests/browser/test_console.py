@@ -74,7 +74,7 @@ async def test_why_of_any_message(open_page: Open, staged: Playing) -> None:
     """By a click in the chat, by its id, and a sentence when there is none."""
     page = await open_page(f"{staged.url}/console#w37")
     await expect(page.locator(".trace")).to_contain_text("owner of this gateway")
-    await page.get_by_label("Message id to explain").fill("w1000")
+    await page.get_by_label("Id or handle of the message to explain").fill("w1000")
     await page.get_by_role("button", name="Why?", exact=True).click()
     await expect(page.locator(".why-answer")).to_contain_text("No message has the id w1000.")
     await page.locator(".why-answer").get_by_role("button", name="Close").click()

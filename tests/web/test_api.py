@@ -13,6 +13,7 @@ import pytest_asyncio
 from rejoinder.app import Gateway
 from rejoinder.store.base import PairingRequest, PutPairingRequest
 from rejoinder.store.sqlite.store import open_store
+from rejoinder.web import traces
 from rejoinder.web.api import ENDPOINTS
 from rejoinder.web.openapi import openapi
 from tests.web.running import Site, running, settings
@@ -49,10 +50,10 @@ async def test_it_describes_itself(site, path):
 @pytest.mark.parametrize(
     ("method", "path", "sentence"),
     [
-        ("GET", "/api/messages/w999/trace", "no message has the id w999"),
+        ("GET", "/api/messages/w999/trace", "no message has the id or handle w999"),
         ("POST", "/api/outbox/7/retry", "no dead or unconfirmed part has the number 7"),
         ("POST", "/api/pairing/ABCDEFGH/approve", "no pairing request has the code ABCDEFGH"),
-        ("GET", "/api/messages/%24a%2Fb/trace", "no message has the id $a/b"),
+        ("GET", "/api/messages/%24a%2Fb/trace", "no message has the id or handle $a/b"),
         ("POST", "/api/outbox/7/drop", "no dead or unconfirmed part has the number 7"),
         ("POST", "/api/outbox/x/drop", "no dead or unconfirmed part has the number x"),
         ("POST", f"/api/outbox/{2**62 + 1}/retry", f"no dead or unconfirmed part has the number {2**62 + 1}"),
@@ -129,3 +130,28 @@ async def test_a_trace_tells_the_first_word_and_ends_in_a_sentence():
     first, whole = event["steps"][-2:]
     assert (first["stage"], whole["stage"], whole["agent"]) == ("first word", "agent helper", "helper")
     assert first["took"] < whole["took"]
+
+
+async def explained(site: Site, reference: str) -> list[tuple[str, str]]:
+    """The chat and the words of each message that is shown for it."""
+    status, body = await site.get(f"/api/messages/{reference}/trace")
+    assert status == 200, body
+    return [(event["chat"], event["text"]) for event in body["events"]]
+
+
+async def test_a_message_is_explained_by_its_handle(monkeypatch):
+    """OD-22, IN-64: each chat counts its messages, so there may be several; for an answer, the message it answers."""
+    configured = settings(("Hello.", "Yes."), agents=("ada", "bee"))
+    async with running(configured) as site, site.page(path="/console/socket") as console, site.page() as page:
+        for chat, text in (("ada~you", "Hi, Ada"), ("bee~you", "Hi, Bee"), ("ada~you", "Are you there?")):
+            await page.send(type="say", client=text, room=chat, text=text)
+            await console.told("turn", outcome="answered")
+        first = [("bee~you", "Hi, Bee"), ("ada~you", "Hi, Ada")]
+        assert await explained(site, "m1") == first, "the latest first"
+        assert await explained(site, "m2") == first, "the answers"
+        assert await explained(site, "m3") == [("ada~you", "Are you there?")]
+        assert (await site.get("/api/messages/m9/trace"))[0] == 404
+        monkeypatch.setattr(traces, "MOST_CHATS", 1)
+        status, body = await site.get("/api/messages/m1/trace")
+    sentence = "name it by the platform's id, or run `rejoinder explain m1 --chat ID`"
+    assert (status, body["error"]) == (409, f"more than 1 chats have a message m1; {sentence}")

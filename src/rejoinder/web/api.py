@@ -29,6 +29,7 @@ from rejoinder.web.flow import Flow
 from rejoinder.web.openapi import ApiEndpoint, Parameter, openapi
 from rejoinder.web.services import PageServices, PostedMessage, ProgramMessage, Refusal
 from rejoinder.web.summaries import HandledTurn
+from rejoinder.web.traces import SeveralChats, events_named
 
 MOST_SUBAGENTS, MOST_ENTRIES = 20, 20
 MOST_SESSIONS = 100
@@ -164,9 +165,12 @@ async def _channels(services: PageServices, _: Flow, request: Request) -> Struct
 
 async def _traces(services: PageServices, _: Flow, request: Request) -> Struct:
     message, store = request.path_params["message"], services.store
-    events = await store.events_of(message)
+    try:
+        events = await events_named(store, message)
+    except SeveralChats as problem:
+        raise Conflict(str(problem)) from None
     if not events:
-        raise NotFound(f"no message has the id {message}")
+        raise NotFound(f"no message has the id or handle {message}")
     return views.Traces(tuple([await _event(store, event) for event in events]))
 
 
@@ -326,8 +330,8 @@ ENDPOINTS = (
         "Why a message was answered, or not: each stage and its reason.",
         views.Traces,
         _traces,
-        (Parameter("message", "The platform's id of the message."),),
-        (404,),
+        (Parameter("message", "The platform's id of the message, or a handle such as m42."),),
+        (404, 409),
     ),
     ApiEndpoint(
         "POST",

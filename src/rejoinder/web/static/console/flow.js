@@ -44,8 +44,9 @@ export class Flow {
     });
     this.id = h("input", {
       type: "search",
-      placeholder: "Message id",
-      "aria-label": "Message id to explain",
+      placeholder: "Message id or m42",
+      "aria-label": "Id or handle of the message to explain",
+      title: "The platform's id of a message, or a handle such as m42: one message of each chat",
       autocomplete: "off",
     });
     this.why.append(this.id, h("button", { type: "submit", class: "plain" }, "Why?"));

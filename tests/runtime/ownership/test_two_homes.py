@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from rejoinder.app import MEMORY, Gateway, with_channel
-from rejoinder.channels.base import Delivered, Limits
+from rejoinder.channels.base import Delivered, Limits, Unknown
 from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.outbound.draft import Streaming
@@ -250,6 +250,31 @@ async def test_a_reaction_that_could_not_be_made_is_told_as_one() -> None:
         assert kept is not None
         (event,) = kept.session.system_events
         assert event.startswith(f"Your reaction in fake chat-{CHAT} was not made: ")
+
+
+async def test_what_people_are_still_to_be_told_is_kept_by_each_owner() -> None:
+    """DU-3, SC-4: that an answer may not have arrived, with the next message that arrives there, whoever sends it."""
+    arrives = asyncio.Event()
+
+    class Doubtful(Platform):
+        async def send(self, part):
+            return await super().send(part) if arrives.is_set() else Unknown("no answer came")
+
+    async with two_processes(Doubtful) as (world, one, two):
+        for chat in (CHAT, AT_HOME):
+            await two.says(chat)
+            await go_on(one, two)
+        arrives.set()
+        await one.gateway.engines.hand_over(PLACE, 0.0)
+        await two.gateway.engines.hand_over(SESSION, 0.0)
+        await one.claim(SESSION)
+        await two.claim(PLACE)
+        for number, chat in enumerate((CHAT, AT_HOME), 3):
+            await two.says(chat)
+            await go_on(one, two)
+            answer, told = world.said[f"chat-{chat}"]
+            assert answer == f"re #{number}"
+            assert "may not have arrived" in told
 
 
 async def attempts(world: World, number: int) -> int:

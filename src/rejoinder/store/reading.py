@@ -208,7 +208,8 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         ...
 
     async def home_requests(self) -> tuple[StoredHomeRequest, ...]:
-        """The requests of others to the sessions of this shard, in their order; none for the whole store."""
+        """The requests of others to the sessions of this shard, in their order, without those of another version; none
+        for the whole store."""
         ...
 
     async def sessions_at_work(self, route: Route, *, beside: bool = False) -> tuple[str, ...]:

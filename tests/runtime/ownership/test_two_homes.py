@@ -28,6 +28,7 @@ from rejoinder.store.base import (
     StopWork,
     TellSession,
 )
+from rejoinder.store.sql.values import seal
 from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import FakeChannel, ScriptedAgent
 from rejoinder.testing.patience import until
@@ -324,6 +325,31 @@ async def test_a_request_that_fails_stays_and_is_logged_once(caplog, monkeypatch
         assert [each.levelname for each in caplog.records if "could not be carried out" in each.message] == ["ERROR"]
         await go_on(one, two)
         assert await engine.store.home_requests() == ()
+
+
+@pytest.mark.parametrize("way", ["damaged", "of another version"])
+async def test_a_request_that_cannot_be_read_holds_up_none_behind_it(way: str, caplog) -> None:
+    """SC-12, SC-25: a damaged one is removed, and the log says so once; one of another version is left to others."""
+    body = seal(b'{"of": "later"}') if way == "of another version" else b"\0\0\0\0{}"
+    async with two_processes() as (world, one, two):
+        await two.says(AT_HOME)
+        await go_on(one, two)
+        await world.store.write(AskHome("bot:main", StopWork(Route("fake", f"chat-{CHAT}"))))
+        assert world.store._writer._db is not None
+        world.store._writer._db.execute("UPDATE home_request SET body = ?", (body,))
+        await world.store.write(AskHome("bot:main", TellSession("It was not delivered.")))
+        for _ in range(3):
+            await go_on(one, two)
+        kept = await world.store.session("bot:main")
+        assert kept is not None
+        assert kept.session.system_events == ("It was not delivered.",)
+        assert await world.store.shards_with_work() == ({SESSION} if way == "of another version" else set())
+    told = [each.message for each in caplog.records if each.levelname == "ERROR"]
+    assert told == (
+        ["bot:main: a request of another home is damaged and cannot be carried out; it was removed"]
+        if way == "damaged"
+        else []
+    )
 
 
 async def test_what_a_home_was_asked_is_done_also_when_its_store_has_become_one_shard():

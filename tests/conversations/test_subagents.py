@@ -14,7 +14,7 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Route
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.runtime.session.subagents import SubagentParent
-from rejoinder.store.base import AskHome, CreateOwnEvent, StopWork
+from rejoinder.store.base import AskHome, CreateOwnEvent, PutSubagent, StopWork
 from rejoinder.testing import conversation
 from rejoinder.testing.patience import until
 from rejoinder.turns.subagents import MOST_UNASKED, SpawnRequest
@@ -489,6 +489,37 @@ async def test_they_survive_a_restart(tmp_path, killed: bool):
         assert heard == {"_Sub-agent helper-1 has finished._", "Thanks."}
     assert second.turns[0].session == first.turns[0].session
     assert len(second.turns) == 2
+
+
+@pytest.mark.parametrize("is_written", [False, True], ids=["before it is written", "after it is written"])
+async def test_one_that_is_stopped_stays_so_after_a_restart(tmp_path, monkeypatch, is_written):
+    """TU-36, IN-70, SC-4: the process dies while the stop is written; none of the sub-agent's work is done again."""
+    machine, killing = Machine(tmp_path), asyncio.Event()
+    first, second = Team(by_task), Team(by_task)
+    async with machine.running(first, killed=True) as gateway:
+        await machine.chat.says("/subagents spawn helper wait")
+        await machine.chat.hears()
+        await first.asked(1)
+        as_usual = gateway.engine.store.write
+
+        async def write(*verbs):
+            is_last = any(isinstance(verb, PutSubagent) and verb.subagent.state == "killed" for verb in verbs)
+            done = await as_usual(*verbs) if is_written or not is_last else ()
+            if is_last:
+                killing.set()
+                await asyncio.Event().wait()
+            return done
+
+        monkeypatch.setattr(gateway.engine.store, "write", write)
+        await machine.chat.says("/stop")
+        await killing.wait()
+    async with machine.running(second) as gateway:
+        await machine.chat.says("hi")
+        while (await machine.chat.hears()).text != "Hello.":
+            continue
+        (kept,) = await gateway.store.subagents(ROOT)
+        assert not kept.is_running
+    assert [turn.session for turn in second.turns if "subagent" in turn.session] == []
 
 
 async def test_a_turn_that_is_run_again_starts_nobody_twice(tmp_path):

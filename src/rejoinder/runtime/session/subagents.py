@@ -231,9 +231,11 @@ class Subagents:
         now = self._services.clock()
         for each in doomed.values():
             self._running.pop(each.session, None)
-        await self._write(*(PutSubagent(self._over(each, "killed", "", now, told=True)) for each in doomed.values()))
+        # If the process dies in between, its work must not be resumed.
         lanes = [lane for session in doomed if (lane := self._lanes.get(session)) is not None]
         await self._lanes.stop(lanes)
+        over = [each for each in doomed.values() if each.session not in self._running]  # not told to go on meanwhile
+        await self._write(*(PutSubagent(self._over(each, "killed", "", now, told=True)) for each in over))
         for each in doomed.values():
             self._lines.pop(each.session, None)
             self._show(each)

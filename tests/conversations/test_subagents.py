@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import asynccontextmanager
 
 import pytest
 from msgspec.structs import replace
@@ -13,12 +14,13 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Route
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.runtime.session.subagents import SubagentParent
-from rejoinder.store.base import AskHome, CreateOwnEvent, StopWork
+from rejoinder.store.base import AskHome, CreateOwnEvent, PutSubagent, StopWork
 from rejoinder.testing import conversation
 from rejoinder.testing.patience import until
 from rejoinder.turns.subagents import MOST_UNASKED, SpawnRequest
 from tests.conversations.restarting import Machine
 
+ROOT = "helper:fake:default:direct:ann"
 GRANTED = Settings(directives=DirectivesSettings(allow=("spawn",)))
 
 
@@ -232,7 +234,7 @@ async def test_one_that_could_not_be_stored_is_not_at_work(monkeypatch):
         await chat.hears("Hello.")
         subagents, store = chat.gateway.engine.subagents, chat.gateway.engine.store
         here = Route(chat.channel.name, "room")
-        by = SubagentParent("helper:fake:default:direct:ann", "helper", here, ("ann",), lifts=True, key="k1")
+        by = SubagentParent(ROOT, "helper", here, ("ann",), lifts=True, key="k1")
         as_usual = store.write
 
         async def write(*verbs):
@@ -256,14 +258,47 @@ async def test_one_that_could_not_be_stored_is_not_at_work(monkeypatch):
         assert heard == {f"_Sub-agent {started.name} has finished._", "Thanks."}
 
 
-async def test_one_that_is_stopped_while_it_is_stored_does_not_begin(monkeypatch):
+@pytest.mark.parametrize("is_left", [False, True], ids=["its parent waits", "its parent has ended"])
+async def test_one_that_is_stopped_while_it_is_stored_does_not_begin(monkeypatch, is_left):
     """TU-36, IN-70: nobody would be told of it, and it is over already."""
     agent = Team(by_task)
+    async with storing_one(agent, monkeypatch) as (chat, starting, go):
+        await chat.says("/stop")
+        await chat.hears("Agent was aborted. Stopped 1 sub-agent.")
+        if is_left:
+            starting.cancel()
+        go.set()
+        await asyncio.wait({starting})
+        await chat.rests()
+        assert len(agent.turns) == len(agent.cancelled) + 1
+        assert not chat.gateway.engine.lanes.running
+        (kept,) = await chat.gateway.store.subagents(ROOT)
+        assert kept.state == "killed"
+        assert await chat.gateway.store.waiting_inputs(kept.session) == ()
+
+
+async def test_one_whose_parent_ends_while_it_is_stored_begins(monkeypatch):
+    """TU-36: as it would have a moment later; nothing waits for the next start."""
+    agent = Team(by_task)
+    async with storing_one(agent, monkeypatch) as (chat, starting, go):
+        starting.cancel()
+        go.set()
+        await agent.asked(2)
+        agent.go.set()
+        heard = {(await chat.hears()).text, (await chat.hears()).text}
+        (kept,) = await chat.gateway.store.subagents(ROOT)
+        assert heard == {f"_Sub-agent {kept.name} has finished._", "Thanks."}
+    assert starting.cancelled()
+
+
+@asynccontextmanager
+async def storing_one(agent, monkeypatch):
+    """A sub-agent whose start is stored, but this is not known yet; the task that starts it, and what lets it go on."""
     async with conversation(agent) as chat:
         await chat.says("hi")
         await chat.hears("Hello.")
         engine, here = chat.gateway.engine, Route(chat.channel.name, "room")
-        by = SubagentParent("helper:fake:default:direct:ann", "helper", here, ("ann",), lifts=True, key="k1")
+        by = SubagentParent(ROOT, "helper", here, ("ann",), lifts=True, key="k1")
         stored, go, as_usual = asyncio.Event(), asyncio.Event(), engine.store.write
 
         async def write(*verbs):
@@ -273,16 +308,11 @@ async def test_one_that_is_stopped_while_it_is_stored_does_not_begin(monkeypatch
                 await go.wait()
             return results
 
-        monkeypatch.setattr(engine.store, "write", write)
-        starting = asyncio.create_task(engine.subagents.start(SpawnRequest("helper", "wait"), by))
-        await stored.wait()
-        await chat.says("/stop")
-        await chat.hears("Agent was aborted. Stopped 1 sub-agent.")
-        go.set()
-        await starting
-        await chat.rests()
-        assert len(agent.turns) == len(agent.cancelled) + 1
-        assert not engine.lanes.running
+        with monkeypatch.context() as patched:
+            patched.setattr(engine.store, "write", write)
+            starting = asyncio.create_task(engine.subagents.start(SpawnRequest("helper", "wait"), by))
+            await stored.wait()
+            yield chat, starting, go
 
 
 async def test_kill_and_steer():
@@ -459,6 +489,37 @@ async def test_they_survive_a_restart(tmp_path, killed: bool):
         assert heard == {"_Sub-agent helper-1 has finished._", "Thanks."}
     assert second.turns[0].session == first.turns[0].session
     assert len(second.turns) == 2
+
+
+@pytest.mark.parametrize("is_written", [False, True], ids=["before it is written", "after it is written"])
+async def test_one_that_is_stopped_stays_so_after_a_restart(tmp_path, monkeypatch, is_written):
+    """TU-36, IN-70, SC-4: the process dies while the stop is written; none of the sub-agent's work is done again."""
+    machine, killing = Machine(tmp_path), asyncio.Event()
+    first, second = Team(by_task), Team(by_task)
+    async with machine.running(first, killed=True) as gateway:
+        await machine.chat.says("/subagents spawn helper wait")
+        await machine.chat.hears()
+        await first.asked(1)
+        as_usual = gateway.engine.store.write
+
+        async def write(*verbs):
+            is_last = any(isinstance(verb, PutSubagent) and verb.subagent.state == "killed" for verb in verbs)
+            done = await as_usual(*verbs) if is_written or not is_last else ()
+            if is_last:
+                killing.set()
+                await asyncio.Event().wait()
+            return done
+
+        monkeypatch.setattr(gateway.engine.store, "write", write)
+        await machine.chat.says("/stop")
+        await killing.wait()
+    async with machine.running(second) as gateway:
+        await machine.chat.says("hi")
+        while (await machine.chat.hears()).text != "Hello.":
+            continue
+        (kept,) = await gateway.store.subagents(ROOT)
+        assert not kept.is_running
+    assert [turn.session for turn in second.turns if "subagent" in turn.session] == []
 
 
 async def test_a_turn_that_is_run_again_starts_nobody_twice(tmp_path):

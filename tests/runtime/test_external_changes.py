@@ -7,7 +7,9 @@ import pytest
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime import external_changes
+from rejoinder.runtime.external_changes import AT_ONCE
 from rejoinder.store.base import Accept, AskHome, QuarantineEvent, ReadmitEvent, RequestEventRerun, TellSession, Verb
+from rejoinder.store.sql.values import seal
 from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.testing.patience import until
 from rejoinder.testing.store_contract.given import NOW
@@ -85,3 +87,21 @@ async def test_what_is_to_run_again_on_a_channel_that_is_gone_holds_up_nothing(
         await until(is_done)
         assert (await store.count_rows()).events == {"new": 1}
     assert [each for each in caplog.records if each.levelname == "ERROR"] == []
+
+
+@pytest.mark.parametrize("left", ["of a channel that is gone", "of another version"])
+async def test_messages_that_cannot_be_decided_here_hide_no_others(left: str) -> None:
+    """SC-12, SC-25: however many of them wait, what others accept later is found."""
+    async with conversation(ScriptedAgent("Here I am.")) as chat:
+        (engine,) = chat.gateway.engines
+        await until(lambda: engine.is_recovered)
+        store = chat.gateway.store
+        ann = (Chat("ann", kind="direct"), Sender("ann"))
+        await store.write(Accept(tuple(Inbound("gone", f"e{n}", f"m{n}", *ann) for n in range(AT_ONCE)), NOW))
+        if left == "of another version":
+            store._writer._db.execute("UPDATE inbox SET body = ?", (seal(b'{"of": "later"}'),))
+        said = Inbound("fake", "e", "m", *ann, "Are you there?")
+        await store.write(Accept((said,), NOW))
+        engine.changed()
+        await chat.hears("Here I am.")
+        assert (await store.count_rows()).events["new"] == AT_ONCE

@@ -51,6 +51,40 @@ async def test_what_a_timer_starts_after_the_end_does_not_begin():
     assert (began, len(tasks)) == ([], 0)
 
 
+async def test_what_is_to_be_finished_goes_on_without_its_caller(caplog):
+    """Its result and its fault are the caller's; once the caller is gone, a fault is logged."""
+    go, ended = asyncio.Event(), []
+
+    async def work():
+        await go.wait()
+        ended.append(True)
+        return 7
+
+    async def fails():
+        await go.wait()
+        raise ValueError("odd")
+
+    async with Tasks() as tasks:
+        calls = [asyncio.create_task(tasks.finish("work", each)) for each in (work, fails, work, fails)]
+        await asyncio.sleep(0)
+        for call in calls[2:]:
+            call.cancel()
+        await asyncio.wait(calls[2:])
+        go.set()
+        assert await calls[0] == 7
+        with pytest.raises(ValueError, match="odd"):
+            await calls[1]
+        await tasks.idle()
+        assert len(ended) == 2
+        assert [each.message for each in caplog.records] == ["work failed: odd"]
+        go.clear()
+        killed = asyncio.create_task(tasks.finish("work", work))
+        await asyncio.sleep(0)
+        tasks.kill()
+        await asyncio.wait({killed})
+        assert killed.cancelled()
+
+
 async def test_cancel_returns_when_it_has_ended():
     tidied = []
 

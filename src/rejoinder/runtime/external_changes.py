@@ -14,6 +14,8 @@ from rejoinder.runtime.session.home_requests import HomeRequests
 from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.store.base import InboxEvent
 
+AT_ONCE = 1000
+"""How many undecided events are read at a time."""
 PAUSE = 1.0
 """Seconds before a store that could not be read is tried again."""
 
@@ -81,16 +83,31 @@ class ExternalChanges:
                     await self._parts.questions.look_elsewhere()
                     for route in await self._store.routes_to_send():
                         self._outbox.wake(route)
-                events = [event for event in await self._store.undecided_events() if not self._entry.is_taken(event)]
-                events = [event for event in events if not await self._entry.move(event)]
+                events = await self._undecided()
             except StoreUnavailable as fault:  # the writer may not announce it a second time
                 self._again, self._arrived = self._again or everything, True
                 return self._look_later() if fault.fault != "closed" else None
             for event in events:
-                if not self._entry.is_taken(event) and self._parts.conversations.has(event.inbound.channel):
+                if not self._entry.is_taken(event):
                     self._entry.take(event)
             if everything:
                 self.home_requests.look()
+
+    async def _undecided(self) -> list[InboxEvent]:
+        """The oldest undecided events, taken or not. However many wait for a channel to be configured again, they hide
+        no others (SC-25)."""
+        found: list[InboxEvent] = []
+        after, is_all = 0, False
+        while not is_all and len(found) < AT_ONCE:
+            page = await self._store.undecided_events(AT_ONCE, after)
+            is_all = len(page) < AT_ONCE
+            for event in page:
+                after = event.id
+                if self._entry.is_taken(event) or (
+                    not await self._entry.move(event) and self._parts.conversations.has(event.inbound.channel)
+                ):
+                    found.append(event)
+        return found
 
     def _look_later(self) -> None:
         """Uses no waiting task: it would keep the gateway from ending while the store is away."""

@@ -11,9 +11,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from rejoinder.errors import LeaseLost, RejoinderError, StoreUnavailable
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -79,6 +81,30 @@ class Tasks:
         Cancelling the waiter does not cancel the task.
         """
         await asyncio.wait({task}, timeout=seconds)
+
+    async def finish(self, name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Does this work and returns its result. Cancelling the caller does not cancel the work."""
+        results: list[T] = []
+        faults: list[Exception] = []
+        waits = True
+
+        async def do() -> None:
+            try:
+                results.append(await work())
+            except Exception as fault:
+                if not waits:
+                    raise
+                faults.append(fault)
+
+        try:
+            await self.wait(self.start(name, do()))
+        finally:
+            waits = False
+        if faults:
+            raise faults[0]
+        if not results:
+            raise asyncio.CancelledError
+        return results[0]
 
     async def cancel(self, task: asyncio.Task[None]) -> None:
         await self._end({task})

@@ -34,9 +34,11 @@ HomeRequest = TellSession | AnswerAgent | StopWork
 
 
 class StoredHomeRequest(Struct, frozen=True):
+    """`request`: None if it is damaged, so that nobody can read it."""
+
     id: int
     session: str
-    request: HomeRequest
+    request: HomeRequest | None
 
 
 class AskHome(Verb[None], frozen=True):

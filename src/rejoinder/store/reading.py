@@ -56,8 +56,9 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """The last message (no tick, no hand-off), of this channel or chat if named, among the latest 10,000 events."""
         ...
 
-    async def undecided_events(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
-        """The undecided events that can be read, oldest first."""
+    async def undecided_events(self, limit: int = 1000, after: int = 0) -> tuple[InboxEvent, ...]:
+        """The undecided events that can be read, oldest first, from the one after `after`. If there are fewer than
+        `limit`, these are all."""
         ...
 
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
@@ -207,7 +208,8 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         ...
 
     async def home_requests(self) -> tuple[StoredHomeRequest, ...]:
-        """The requests of others to the sessions of this shard, in their order; none for the whole store."""
+        """The requests of others to the sessions of this shard, in their order, without those of another version; none
+        for the whole store."""
         ...
 
     async def sessions_at_work(self, route: Route, *, beside: bool = False) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from rejoinder.app import MEMORY, Gateway, with_channel
-from rejoinder.channels.base import Delivered, Limits
+from rejoinder.channels.base import Delivered, Limits, Unknown
 from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.outbound.draft import Streaming
@@ -28,6 +28,7 @@ from rejoinder.store.base import (
     StopWork,
     TellSession,
 )
+from rejoinder.store.sql.values import seal
 from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import FakeChannel, ScriptedAgent
 from rejoinder.testing.patience import until
@@ -252,6 +253,31 @@ async def test_a_reaction_that_could_not_be_made_is_told_as_one() -> None:
         assert event.startswith(f"Your reaction in fake chat-{CHAT} was not made: ")
 
 
+async def test_what_people_are_still_to_be_told_is_kept_by_each_owner() -> None:
+    """DU-3, SC-4: that an answer may not have arrived, with the next message that arrives there, whoever sends it."""
+    arrives = asyncio.Event()
+
+    class Doubtful(Platform):
+        async def send(self, part):
+            return await super().send(part) if arrives.is_set() else Unknown("no answer came")
+
+    async with two_processes(Doubtful) as (world, one, two):
+        for chat in (CHAT, AT_HOME):
+            await two.says(chat)
+            await go_on(one, two)
+        arrives.set()
+        await one.gateway.engines.hand_over(PLACE, 0.0)
+        await two.gateway.engines.hand_over(SESSION, 0.0)
+        await one.claim(SESSION)
+        await two.claim(PLACE)
+        for number, chat in enumerate((CHAT, AT_HOME), 3):
+            await two.says(chat)
+            await go_on(one, two)
+            answer, told = world.said[f"chat-{chat}"]
+            assert answer == f"re #{number}"
+            assert "may not have arrived" in told
+
+
 async def attempts(world: World, number: int) -> int:
     turn = await world.store.turn(number)
     assert turn is not None
@@ -299,6 +325,31 @@ async def test_a_request_that_fails_stays_and_is_logged_once(caplog, monkeypatch
         assert [each.levelname for each in caplog.records if "could not be carried out" in each.message] == ["ERROR"]
         await go_on(one, two)
         assert await engine.store.home_requests() == ()
+
+
+@pytest.mark.parametrize("way", ["damaged", "of another version"])
+async def test_a_request_that_cannot_be_read_holds_up_none_behind_it(way: str, caplog) -> None:
+    """SC-12, SC-25: a damaged one is removed, and the log says so once; one of another version is left to others."""
+    body = seal(b'{"of": "later"}') if way == "of another version" else b"\0\0\0\0{}"
+    async with two_processes() as (world, one, two):
+        await two.says(AT_HOME)
+        await go_on(one, two)
+        await world.store.write(AskHome("bot:main", StopWork(Route("fake", f"chat-{CHAT}"))))
+        assert world.store._writer._db is not None
+        world.store._writer._db.execute("UPDATE home_request SET body = ?", (body,))
+        await world.store.write(AskHome("bot:main", TellSession("It was not delivered.")))
+        for _ in range(3):
+            await go_on(one, two)
+        kept = await world.store.session("bot:main")
+        assert kept is not None
+        assert kept.session.system_events == ("It was not delivered.",)
+        assert await world.store.shards_with_work() == ({SESSION} if way == "of another version" else set())
+    told = [each.message for each in caplog.records if each.levelname == "ERROR"]
+    assert told == (
+        ["bot:main: a request of another home is damaged and cannot be carried out; it was removed"]
+        if way == "damaged"
+        else []
+    )
 
 
 async def test_what_a_home_was_asked_is_done_also_when_its_store_has_become_one_shard():

@@ -27,14 +27,12 @@ from rejoinder.store.base import AskHome, MoveCursor, PlanParts, StoredCursor, S
 
 log = logging.getLogger(__name__)
 
-UNTOLD: Final = "untold"
-"""The cursor that stores the unconfirmed notices of a channel."""
+UNTOLD: Final = "untold "
+"""The prefix of the cursors that store unconfirmed notices: one for each place, because its owner writes it."""
 NOT_SENT: Final = "What you said to {channel} {chat} was not delivered: {why}."
 NOT_REACTED: Final = "Your reaction in {channel} {chat} was not made: {why}."
 NOT_DELETED: Final = "A message in {channel} {chat} was not deleted: {why}."
 UNSURE: Final = "It is not known whether what you said to {channel} {chat} arrived: {why}."
-MOST_UNTOLD: Final = 100
-"""The limit for one channel; beyond it the oldest are dropped, and only the owner's notice tells of them."""
 
 
 class UnconfirmedNotice(Struct, frozen=True):
@@ -82,8 +80,9 @@ class DeliveryFailures:
     async def read(self) -> None:
         """Reads, once, which notices earlier processes have left to be repeated."""
         for channel in self._services.channels:
-            for each in _kept.decode(await self._services.store.cursor(channel, UNTOLD) or "[]"):
-                self._untold[each.route] = each
+            for kept in (await self._services.store.cursors(channel, UNTOLD)).values():
+                for each in _kept.decode(kept):
+                    self._untold[each.route] = each
 
     async def given_up(self, row: StoredPart, operation: Operation, error: str) -> FailureRecord:
         if isinstance(operation, Sign):
@@ -147,20 +146,20 @@ class DeliveryFailures:
         """It is unknown whether this notice arrived: returns the verb that has it said once more."""
         route, origin = notice.route, origin_of(notice)
         about = f"{origin.about if origin is not None else notice.id}-again"
-        self._untold.pop(route, None)
         self._untold[route] = UnconfirmedNotice(route, about, words(decode(notice.body)))
-        return self._to_keep(route.channel)
+        return self._to_keep(route)
 
     def said_again(self, route: Route) -> tuple[Verb[Any], ...]:
         """Verbs that repeat the notice this place still has to get, under a new key."""
         if (untold := self._untold.pop(route, None)) is None:
             return ()
         notice = self._notice(route, untold.about, untold.text)
-        return (self._to_keep(route.channel), *(() if notice is None else (notice,)))
+        return (self._to_keep(route), *(() if notice is None else (notice,)))
 
-    def _to_keep(self, channel: str) -> MoveCursor:
-        untold = [each for each in self._untold.values() if each.route.channel == channel]
-        return MoveCursor(StoredCursor(channel, UNTOLD, msgspec.json.encode(untold[-MOST_UNTOLD:]).decode()))
+    def _to_keep(self, route: Route) -> MoveCursor:
+        untold = [self._untold[route]] if route in self._untold else []
+        name = UNTOLD + msgspec.json.encode((route.account, route.chat, route.thread)).decode()
+        return MoveCursor(StoredCursor(route.channel, name, msgspec.json.encode(untold).decode()))
 
     def _said(self, route: Route, stem: str, text: str) -> PlanParts | None:
         """None where the channel is no longer configured."""

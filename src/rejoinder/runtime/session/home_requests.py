@@ -5,6 +5,7 @@ Each request is removed in the commit of its effects, so it is carried out once,
 
 import asyncio
 import logging
+from typing import Final
 
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.runtime.session.parts import SessionParts
@@ -13,6 +14,8 @@ from rejoinder.session import agent_of, with_event
 from rejoinder.store.base import AnswerAgent, EndHomeRequest, StopWork, StoredHomeRequest, TellSession
 
 log = logging.getLogger(__name__)
+
+DAMAGED: Final = "%s: a request of another home is damaged and cannot be carried out; it was removed"
 
 
 class HomeRequests:
@@ -58,6 +61,9 @@ class HomeRequests:
             case StopWork():
                 await self._stop(stored.request)
                 await self._store.write(EndHomeRequest(stored.id))
+            case None:
+                await self._store.write(EndHomeRequest(stored.id))
+                log.error(DAMAGED, stored.session)
 
     async def _stop(self, stop: StopWork) -> None:
         """Stops only what began before the request: this may be carried out late, or again."""

@@ -97,7 +97,11 @@ class Subagents:
     # --- starting ---------------------------------------------------------------------------------------
 
     async def start(self, wish: SpawnRequest, by: SubagentParent) -> StoredSubagent | str:
-        """Returns the sub-agent, or the reason why there is none."""
+        """Returns the sub-agent, or the reason why there is none. Once this has begun, it goes on even if the run that
+        wants the sub-agent ends: what is stored is also at work."""
+        return await self._services.tasks.finish("subagent starts", lambda: self._start(wish, by))
+
+    async def _start(self, wish: SpawnRequest, by: SubagentParent) -> StoredSubagent | str:
         async with self._starting:
             above = self._running.get(by.session)
             root, depth, route = (by.session, 0, by.route) if above is None else (above.root, above.depth, above.route)
@@ -198,7 +202,9 @@ class Subagents:
             people=tuple(dict.fromkeys((*people, *by.people))),
             lifts=lifts and by.lifts,
         )
-        return await self._begin(again, text, by.key, steer=steer)
+        return await self._services.tasks.finish(
+            "subagent is told", lambda: self._begin(again, text, by.key, steer=steer)
+        )
 
     async def stop(self, route: Route, before: int | None = None) -> int:
         """Ends all sub-agents that work for this place; returns how many. `before`: only those at work before this
@@ -225,9 +231,11 @@ class Subagents:
         now = self._services.clock()
         for each in doomed.values():
             self._running.pop(each.session, None)
-        await self._write(*(PutSubagent(self._over(each, "killed", "", now, told=True)) for each in doomed.values()))
+        # If the process dies in between, its work must not be resumed.
         lanes = [lane for session in doomed if (lane := self._lanes.get(session)) is not None]
         await self._lanes.stop(lanes)
+        over = [each for each in doomed.values() if each.session not in self._running]  # not told to go on meanwhile
+        await self._write(*(PutSubagent(self._over(each, "killed", "", now, told=True)) for each in over))
         for each in doomed.values():
             self._lines.pop(each.session, None)
             self._show(each)

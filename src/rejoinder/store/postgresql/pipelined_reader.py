@@ -22,7 +22,7 @@ T = TypeVar("T")
 AT_ONCE: Final = frozenset(
     {reads.undecided_events, reads.routes_to_send, reads.session, lookups.requested_reruns, rooms.fact}
 )
-"""Each of these is one statement, and needs no transaction if it runs alone."""
+"""Each of these is one statement, or reads on from page to page; it needs no transaction if it runs alone."""
 ON_LOOP: Final = SHORT | AT_ONCE
 BEGIN: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 

@@ -31,6 +31,10 @@ def home_requests(db: SqlConnection, shard: int) -> tuple[StoredHomeRequest, ...
     found: list[StoredHomeRequest] = []
     sql = "SELECT id, session, body FROM home_request WHERE shard = ? ORDER BY id"
     for id, session, body in db.execute(sql, (shard,)):
-        with suppress(Unreadable, Damaged):  # from another version: left to a process that can read it (SC-25)
-            found.append(StoredHomeRequest(id, session, _unpack(body).request))
+        with suppress(Unreadable):  # from another version: left to a process that can read it (SC-25)
+            try:
+                request = _unpack(body).request
+            except Damaged:
+                request = None
+            found.append(StoredHomeRequest(id, session, request))
     return tuple(found)

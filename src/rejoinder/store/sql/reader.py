@@ -98,8 +98,8 @@ class SqlReader:
     async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
         return await self._read(lookups.latest_event, channel, chat)
 
-    async def undecided_events(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
-        return await self._read(reads.undecided_events, limit)
+    async def undecided_events(self, limit: int = 1000, after: int = 0) -> tuple[InboxEvent, ...]:
+        return await self._read(reads.undecided_events, limit, after)
 
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         return await self._read(reads.inputs_of, event)
@@ -347,8 +347,8 @@ class SqlShard(SqlReader):
     ) -> RecoveryRows:
         return await self._read(recover, now, singly, within, self._lease.shard)
 
-    async def undecided_events(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
-        return await self._read(reads.undecided_events, limit, self._lease.shard)
+    async def undecided_events(self, limit: int = 1000, after: int = 0) -> tuple[InboxEvent, ...]:
+        return await self._read(reads.undecided_events, limit, after, self._lease.shard)
 
     async def routes_to_send(self) -> tuple[Route, ...]:
         return await self._read(reads.routes_to_send, self._lease.shard)

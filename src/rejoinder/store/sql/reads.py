@@ -129,13 +129,19 @@ def count_parts(db: SqlConnection, states: tuple[PartState, ...]) -> int:
     return _value(db.execute(f"SELECT count(*) FROM part WHERE {in_states(states)}"))
 
 
-def undecided_events(db: SqlConnection, limit: int, shard: int | None = None) -> tuple[InboxEvent, ...]:
+def undecided_events(db: SqlConnection, limit: int, after: int, shard: int | None = None) -> tuple[InboxEvent, ...]:
     found: list[InboxEvent] = []
-    new = f"SELECT {EVENT} FROM inbox WHERE state = 'new' {of_shard('inbox', shard)} ORDER BY id LIMIT ?"
-    for row in db.execute(new, (limit,)):
-        with suppress(Unreadable, Damaged):  # the next claim puts it into quarantine
-            found.append(event_from(row))
-    return tuple(found)
+    here = of_shard("inbox", shard)
+    new = f"SELECT {EVENT} FROM inbox WHERE state = 'new' {here} AND inbox.id > ? ORDER BY id LIMIT ?"
+    is_all = False
+    while not is_all and len(found) < limit:
+        rows = db.execute(new, (after, limit)).fetchall()
+        is_all = len(rows) < limit
+        for row in rows:
+            with suppress(Unreadable, Damaged):  # the next claim puts it into quarantine, or leaves it to others
+                found.append(event_from(row))
+            after = row[0]
+    return tuple(found[:limit])
 
 
 def of_shard(table: str, shard: int | None) -> str:

@@ -98,6 +98,15 @@ class Events(Opened):
             assert await store.cursor("discord", "read") == "session"
             assert await store.cursors("discord", "place ", "second") == {}
 
+    async def test_undecided_events_are_read_in_pages(self, tmp_path: Path) -> None:
+        """SC-12: the oldest first, and those that are decided no more."""
+        async with self.opened(tmp_path) as store:
+            one, two, three, four = await accepted(store, 1, 2, 3, 4)
+            await store.write(SettleEvent(two.id, "not addressed"))
+            assert await store.undecided_events(2) == (one, three)
+            assert await store.undecided_events(2, three.id) == (four,)
+            assert await store.undecided_events(2, four.id) == ()
+
     async def test_an_event_is_decided_once(self, tmp_path: Path) -> None:
         """TU-2: an event is routed or settled, never both, and never twice."""
         async with self.opened(tmp_path) as store:

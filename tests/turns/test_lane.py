@@ -229,6 +229,19 @@ def test_stop_aborts_the_run_and_clears_the_lane() -> None:
     assert told(lane, RunEnded(2), MessageArrived(A))[1] == (Start(3, ("m0",)),)
 
 
+def test_a_late_stop_keeps_what_came_after_it() -> None:
+    """SC-15: it runs next; an offer of it to the run is over, whatever the agent still says."""
+    lane, asked = told(running(Mode.QUEUE), *arrivals(B, C, D), Stop(("m2", "m3")))
+    assert asked[-2:] == (Discard(("m1",), "stopped"), Abort(1))
+    assert step(lane, RunEnded(1))[1] == (Start(2, ("m2",), after_abort=True),)
+    offered, _ = told(running(Mode.STEER, can_steer=True, debounce_ms=0), *arrivals(B))
+    lane, asked = step(offered, Stop(("m1",)))
+    assert asked == (Abort(1),)
+    assert step(lane, SteerTaken(1, ("m1",))) == (lane, ())
+    settling, _ = step(offered, RunEnded(1))
+    assert step(settling, Stop(("m1",)))[1] == (Start(2, ("m1",)),)
+
+
 def test_stop_on_an_idle_lane_does_nothing() -> None:
     """IN-70."""
     assert step(Lane(), Stop()) == (Lane(), ())

@@ -64,6 +64,7 @@ from rejoinder.turns.signals import (
     Steered,
     SteerRefused,
     SteerTaken,
+    Stop,
     Summarise,
     WakeAfter,
 )
@@ -96,6 +97,8 @@ def step(lane: Lane, event: Event) -> Decision:
         return _arrive(lane, event.message)
     if _is_stale(lane, event):
         return lane, ()
+    if type(event) is Stop and event.later:
+        return _stop_late(lane, event.later)
     return _ANSWERS[ON_EVENT[lane.phase, type(event)]](_absorb(lane, event))
 
 
@@ -285,6 +288,15 @@ def _clear(lane: Lane) -> Decision:
     """After a stop the next turn is not told what was waiting."""
     cleared, actions = _discard(lane, "stopped")
     return replace(cleared, overflow=Summary(), passed_over=Summary()), actions
+
+
+def _stop_late(lane: Lane, later: tuple[str, ...]) -> Decision:
+    """Takes the later messages out, stops the lane, and puts them back; an open offer of them is over."""
+    kept = tuple([replace(each, offered=False) for each in lane.waiting if each.message.id in later])
+    earlier = tuple([each for each in lane.waiting if each.message.id not in later])
+    stopped, actions = step(replace(lane, waiting=earlier), Stop())
+    back = replace(stopped, waiting=kept)
+    return _then((back, actions), _drain if stopped.phase is IDLE else _stay)
 
 
 _ANSWERS: Final[dict[OnEvent, Callable[[Lane], Decision]]] = {

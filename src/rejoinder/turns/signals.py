@@ -55,7 +55,9 @@ class QueueSettingsChanged(Struct, frozen=True):
 
 
 class Stop(Struct, frozen=True):
-    """Abort the run and clear the lane."""
+    """Abort the run and clear the lane. `later`: messages that came after the request; they stay if they wait."""
+
+    later: tuple[str, ...] = ()
 
 
 Event = (

@@ -327,6 +327,22 @@ async def test_a_request_that_fails_stays_and_is_logged_once(caplog, monkeypatch
         assert await engine.store.home_requests() == ()
 
 
+async def test_a_late_stop_leaves_what_came_after_it() -> None:
+    """SC-15: the run from before is ended, and a later message that waits behind it has its turn."""
+    async with two_processes() as (world, one, two):
+        world.agents_answer.clear()
+        for _ in range(3):
+            await one.says(CHAT)
+        await go_on(one, two)
+        (last,) = await world.store.events_of("m3")
+        await world.store.write(AskHome("bot:main", StopWork(Route("fake", f"chat-{CHAT}"), last.id)))
+        await go_on(one, two)
+        world.agents_answer.set()
+        await go_on(one, two)
+        assert world.said[f"chat-{CHAT}"] == ["re #3"]
+        assert set((await world.store.count_rows()).turns) == {"closed"}
+
+
 @pytest.mark.parametrize("way", ["damaged", "of another version"])
 async def test_a_request_that_cannot_be_read_holds_up_none_behind_it(way: str, caplog) -> None:
     """SC-12, SC-25: a damaged one is removed, and the log says so once; one of another version is left to others."""

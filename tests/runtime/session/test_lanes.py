@@ -13,7 +13,7 @@ async def test_several_lanes_are_stopped_at_once():
     told: list[asyncio.Event] = []
 
     class Lane:
-        def stop(self) -> Any:
+        def stop(self, before: int | None) -> Any:
             told.append(asyncio.Event())
             if len(told) == 3:
                 for gone in told:

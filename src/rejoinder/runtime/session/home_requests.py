@@ -69,7 +69,7 @@ class HomeRequests:
         """Stops only what began before the request: this may be carried out late, or again."""
         await self._parts.subagents.stop(stop.route, stop.asked)
         lanes = [each for each in self._parts.queue.lanes.at(stop.route) if each.has_from_before(stop.asked)]
-        await self._parts.queue.lanes.stop(lanes)
+        await self._parts.queue.lanes.stop(lanes, stop.asked)
 
     async def _tell(self, asked: StoredHomeRequest, event: str) -> None:
         async with self._parts.sessions.changing(asked.session, agent_of(asked.session), self._clock()) as held:

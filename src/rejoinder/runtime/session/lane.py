@@ -172,10 +172,12 @@ class SessionLane(RunDriver):
         if settings != self.lane.settings:
             self.feed(QueueSettingsChanged(settings))
 
-    def stop(self) -> Run | None:
-        """Returns the run that was stopped, if any; `ended` is set when it has ended or has been left behind."""
-        run = self.run
-        self.feed(Stop())
+    def stop(self, before: int | None = None) -> Run | None:
+        """Returns the run that was stopped, if any; `ended` is set when it has ended or has been left behind. `before`:
+        messages that came after this event stay in the queue."""
+        run, came = self.run, self._inputs.items()
+        later = () if before is None else tuple([id for id, each in came if all(one.event >= before for one in each)])
+        self.feed(Stop(later))
         return run
 
     def feed(self, event: Event) -> None:

@@ -142,10 +142,10 @@ class Lanes:
         return [lane for lane in lanes if lane is not None and lane.is_at(route)]
 
     @staticmethod
-    async def stop(lanes: list[SessionLane]) -> None:
+    async def stop(lanes: list[SessionLane], before: int | None = None) -> None:
         """Stops all lanes at once, so that in a room the user waits only for the slowest agent and not for each in
-        turn."""
-        for run in [lane.stop() for lane in lanes]:
+        turn. `before`: messages that came after this event stay in their queues."""
+        for run in [lane.stop(before) for lane in lanes]:
             if run is not None:
                 await run.ended.wait()
 

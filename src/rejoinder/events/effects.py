@@ -17,7 +17,7 @@ class StopRun(Struct, frozen=True, tag="stop_run"):
 
 
 class ResetSession(Struct, frozen=True, tag="reset_session"):
-    """The session starts anew: its transcript is closed and kept."""
+    """A new session starts: the transcript of the old one is closed and kept."""
 
     session: str
     why: ResetCause

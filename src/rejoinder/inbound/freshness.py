@@ -1,4 +1,4 @@
-"""When a session starts anew: on request, or because it is too old (IN-41, IN-42)."""
+"""When a new session starts: on request, or because it is too old (IN-41, IN-42)."""
 
 from datetime import datetime
 

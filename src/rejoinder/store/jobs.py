@@ -95,7 +95,7 @@ class RecordJobReply(Verb[None], frozen=True):
 
 
 class PauseJob(Verb[None], frozen=True):
-    """Pauses or resumes a job. A resumed job's schedule starts anew, and missed ticks are not made up for."""
+    """Pauses or resumes a job. The schedule of a resumed job starts from now: missed ticks are not made up for."""
 
     job: str
     paused: bool

@@ -39,7 +39,7 @@ class StayPriority(IntEnum):
     RUNNING = 1
     """An agent is at work and would have to be given time to end."""
     BOUND = 2
-    """Sessions have files on this machine, and would start anew on another one."""
+    """Sessions have files on this machine, and would have to start over on another."""
 
 
 def balance(

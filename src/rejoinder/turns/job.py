@@ -23,7 +23,7 @@ class Heartbeat(Struct, frozen=True):
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """`written`: the schedule as configured; if it changes, the job starts anew."""
+    """`written`: the schedule as configured; if it changes, the job is scheduled from the start."""
 
     name: str
     written: str
@@ -32,7 +32,7 @@ class Job(Struct, frozen=True, kw_only=True):
     prompt: str
     session: str
     new_session: bool
-    """Whether the job has its own session, which starts anew with every turn."""
+    """Whether the job has its own session, a new one for every turn."""
     target: Route | None = None
     model: str | None = None
     missed: Missed = "once"

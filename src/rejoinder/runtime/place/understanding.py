@@ -74,7 +74,7 @@ class Understanding:
             conversation.sender.check()
             try:
                 await guarded(channel.show_transcript(inbound.own_route, inbound.message_id, inbound.transcript))
-            except Exception:  # a channel may be foreign code; the message is decided all the same
+            except Exception:  # a channel may be foreign code; the message is decided anyway
                 log.exception("%s failed to show what was heard", inbound.channel)
         return replace(event, inbound=inbound), _steps(found, perf_counter() - began)
 

@@ -45,7 +45,7 @@ class Background(Struct, frozen=True, kw_only=True):
     target: Route | None = None
     model: str | None = None
     new_session: bool = False
-    """Whether the session starts anew with this turn."""
+    """Whether a new session starts with this turn."""
     heartbeat: bool = False
     subagent: bool = False
     """Whether it is a turn of a sub-agent, whose words are not posted (TU-36)."""

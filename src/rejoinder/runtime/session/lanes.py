@@ -150,7 +150,7 @@ class Lanes:
                 await run.ended.wait()
 
     async def forget(self, key: str) -> None:
-        """The session starts anew: ends the run of the old session and drops what waited there; the new session is not
+        """A new session starts: ends the run of the old session and drops what waited there; the new session is not
         told."""
         if lane := self._lanes.pop(key, None):
             await self.stop([lane])

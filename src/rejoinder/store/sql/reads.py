@@ -158,7 +158,7 @@ def session(db: SqlConnection, key: str) -> StoredSession | None:
     row = db.execute("SELECT body, version FROM session WHERE key = ?", (key,)).fetchone()
     try:
         return StoredSession(unpack_session(row[0]), row[1]) if row else None
-    except Damaged as problem:  # not a fault of the whole store: only this session starts anew
+    except Damaged as problem:  # not a fault of the whole store: only this session is replaced by a new one
         raise Unreadable(str(problem)) from None
 
 

@@ -68,7 +68,7 @@ class Leases(Opened):
             assert isinstance(await store.claim(shard, "one"), Lease)
 
     async def test_what_is_given_back_late_is_the_old_lease_only(self, tmp_path: Path) -> None:
-        """SC-3, SC-10: a late release ends only the old lease, even if the same process has claimed anew meanwhile."""
+        """SC-3, SC-10: a late release ends only the old lease, even if the same process has claimed it again."""
         async with self.shared(tmp_path) as store:
             shard = shard_at(store)
             old = await store.claim(shard, "one"), await store.claim_named("telegram", "one")

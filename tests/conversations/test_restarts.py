@@ -306,12 +306,7 @@ async def test_what_ends_the_process_is_quarantined(tmp_path):
     """DU-2: three times alone, then one notice to the person, which names the message, and one to the operator; the
     next message is answered."""
     machine = Machine(tmp_path)
-    for attempt in range(MOST_ALONE):
-        agent = ScriptedAgent([never])
-        async with machine.running(agent, killed=True):
-            if attempt == 0:
-                await machine.chat.says("poison")
-            await machine.chat.asked(agent, 1)
+    await be_quarantined(machine)
     last = ScriptedAgent("Fine.")
     async with machine.running(last):
         assert (await machine.chat.hears()).text == QUARANTINED.format(messages="“poison”.", way_out=RUN_AGAIN)
@@ -429,17 +424,22 @@ async def test_what_was_under_way_in_many_crashes_runs_before_anything_else(tmp_
         await machine.chat.hears("Hi.")
 
 
-@pytest.mark.usefixtures("stable_at_once")
-@pytest.mark.parametrize("by", ["chat", "operator"])
-async def test_what_is_quarantined_is_run_again_when_somebody_wants_it(tmp_path, by):
-    """DU-2, DE-33: by `/resend` where it was asked, and by `rejoinder dead --retry` or the console from outside."""
-    machine = Machine(tmp_path)
+async def be_quarantined(machine: Machine) -> None:
+    """Its only message kills the gateway until its turn is quarantined."""
     for attempt in range(MOST_ALONE):
         agent = ScriptedAgent([never])
         async with machine.running(agent, killed=True):
             if attempt == 0:
                 await machine.chat.says("poison")
             await machine.chat.asked(agent, 1)
+
+
+@pytest.mark.usefixtures("stable_at_once")
+@pytest.mark.parametrize("by", ["chat", "operator"])
+async def test_what_is_quarantined_is_run_again_when_somebody_wants_it(tmp_path, by):
+    """DU-2, DE-33: by `/resend` where it was asked, and by `rejoinder dead --retry` or the console from outside."""
+    machine = Machine(tmp_path)
+    await be_quarantined(machine)
     last = ScriptedAgent("Not so bad.")
     async with machine.running(last) as gateway:
         assert "quarantined" in (await machine.chat.hears()).text
@@ -464,12 +464,7 @@ async def test_what_is_quarantined_is_run_again_when_somebody_wants_it(tmp_path,
 async def test_what_is_out_of_quarantine_is_run_though_the_store_fails_then(tmp_path, monkeypatch):
     """DU-2, DU-15: its messages wait by then, and nobody but who took it out knows of them."""
     machine = Machine(tmp_path)
-    for attempt in range(MOST_ALONE):
-        agent = ScriptedAgent([never])
-        async with machine.running(agent, killed=True):
-            if attempt == 0:
-                await machine.chat.says("poison")
-            await machine.chat.asked(agent, 1)
+    await be_quarantined(machine)
     async with machine.running(ScriptedAgent("Not so bad.")) as gateway:
         assert "quarantined" in (await machine.chat.hears()).text
         store = gateway.engine.store

@@ -231,7 +231,7 @@ class Subagents:
         now = self._services.clock()
         for each in doomed.values():
             self._running.pop(each.session, None)
-        # If the process dies in between, its work must not be resumed.
+        # Lanes first: if the process died after the rows, a restart would resume work that no further stop finds.
         lanes = [lane for session in doomed if (lane := self._lanes.get(session)) is not None]
         await self._lanes.stop(lanes)
         over = [each for each in doomed.values() if each.session not in self._running]  # not told to go on meanwhile
